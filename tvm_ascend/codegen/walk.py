@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What both code generators read from a final function: placed buffers and resolved instructions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+
+import tvm
+import tvm_ffi
+from tvm import tirx
+from tvm.ir import Call, StringImm, TensorLoad
+
+from tvm_ascend.isa.instr import Instr, Space
+from tvm_ascend.isa.table import TABLE
+from tvm_ascend.layout.scope import SPACE_OF_SCOPE
+
+OP_PREFIX = "tirx.ascend."
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A buffer with a unique name and its byte address in its space (0 for GM: the pointer is an argument)."""
+
+    name: str
+    buffer: tirx.Var
+    space: Space
+    address: int
+    elements: int | None
+
+    @property
+    def dtype(self) -> str:
+        return str(self.buffer.dtype)
+
+    @property
+    def itemsize(self) -> int:
+        return tvm.DataType(self.dtype).itemsize
+
+
+@dataclass(frozen=True)
+class Address:
+    """One element of a placed buffer, by its row-major element offset."""
+
+    placed: Placed
+    offset: tvm.ir.Expr
+
+
+@dataclass(frozen=True)
+class Issue:
+    """One instruction statement: its row, operands, parameters and the dtypes bound to the row's types."""
+
+    row: Instr
+    operands: tuple[Address, ...]
+    params: tuple[tvm.ir.Expr, ...]
+    dtypes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A final function, read once: parameters in order, on-chip buffers, and the body below the grid."""
+
+    name: str
+    core_type: str
+    grid: int
+    block_var: tirx.Var | None
+    params: tuple[tirx.Var, ...]
+    buffers: dict[tirx.Var, Placed]
+    body: tirx.Stmt
+
+    def address(self, load: TensorLoad) -> Address:
+        """Resolve an element access."""
+        placed = self.buffers[load.source]
+        return Address(placed, linear_offset(load.source, load.indices))
+
+
+def row_of(call) -> Instr | None:
+    """The instruction row of a call, or None when it is no instruction."""
+    if not isinstance(call, Call) or not isinstance(call.op, tvm.ir.Op):
+        return None
+    return TABLE.get(call.op.name.removeprefix(OP_PREFIX)) if call.op.name.startswith(OP_PREFIX) else None
+
+
+def linear_offset(buffer: tirx.Var, indices) -> tvm.ir.Expr:
+    """Element offset of ``buffer[indices]``, row-major or by the buffer's own strides."""
+    strides = list(buffer.strides)
+    if not strides:
+        strides = [1]
+        for extent in reversed(list(buffer.shape)[1:]):
+            strides.insert(0, strides[0] * extent)
+    offset = tirx.const(0, "int32")
+    for index, stride in zip(indices, strides, strict=True):
+        offset = offset + index * stride
+    return offset
+
+
+def resolve(kernel: Kernel, call: Call) -> Issue:
+    """Split a call's arguments by its row and bind the row's type variables from the operands."""
+    row = row_of(call)
+    assert row is not None, f"not an instruction: {call}"
+    count = len(row.operands)
+    operands = tuple(kernel.address(load) for load in call.args[:count])
+    bound = {o.dtype: a.placed.dtype for o, a in zip(row.operands, operands, strict=True)}
+    return Issue(row, operands, tuple(call.args[count:]), tuple(bound[t] for t in row.types))
+
+
+def read_kernel(func: tirx.PrimFunc) -> Kernel:
+    """Read a final function (stage ``final`` or any from ``planned`` on)."""
+    names: set[str] = set()
+    buffers: dict[tirx.Var, Placed] = {}
+
+    def place(buffer, address):
+        name = _unique(str(buffer.name), names)
+        shape = [int(e) if isinstance(e, tirx.IntImm) else None for e in buffer.shape]
+        elements = None if None in shape else reduce(lambda a, b: a * b, shape, 1)
+        buffers[buffer] = Placed(name, buffer, SPACE_OF_SCOPE[buffer.scope()], address, elements)
+
+    for param in func.params:
+        if tirx.is_buffer_var(param):
+            place(param, 0)
+        else:
+            names.add(str(param.name))
+    tvm_ffi.structural_walk(
+        func.body,
+        [(tirx.AllocBuffer, lambda a: place(a.buffer, int(a.annotations["ascend.address"])))],
+    )
+    body, block_var = func.body, None
+    if isinstance(body, tirx.AttrStmt) and body.attr_key == "thread_extent":
+        block_var, body = body.node.var, body.body
+    return Kernel(
+        name=str(func.attrs["global_symbol"]),
+        core_type=str(func.attrs["ascend.core_type"]),
+        grid=int(func.attrs["ascend.grid"]),
+        block_var=block_var,
+        params=tuple(func.params),
+        buffers=buffers,
+        body=body,
+    )
+
+
+def enum_name(expr) -> str | None:
+    """The text of an enum parameter, or None for a number."""
+    return str(expr.value) if isinstance(expr, StringImm) else None
+
+
+def _unique(name: str, taken: set[str]) -> str:
+    candidate, number = name, 1
+    while candidate in taken:
+        candidate, number = f"{name}_{number}", number + 1
+    taken.add(candidate)
+    return candidate

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What one row of the instruction table holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+
+class Pipe(str, Enum):
+    """A hardware queue of one core; in order inside, asynchronous to the others [doc: ASCEND 4.1]."""
+
+    S = "S"
+    V = "V"
+    M = "M"
+    MTE1 = "MTE1"
+    MTE2 = "MTE2"
+    MTE3 = "MTE3"
+    FIX = "FIX"
+
+
+class Space(str, Enum):
+    """A memory an operand can live in."""
+
+    GM = "gm"
+    UB = "ub"
+    L1 = "l1"
+    L0A = "l0a"
+    L0B = "l0b"
+    L0C = "l0c"
+
+
+class CoreType(str, Enum):
+    """The two core kinds of a split AI Core."""
+
+    AIC = "AIC"
+    AIV = "AIV"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Operand:
+    """One tensor operand: an element address in ``spaces``.
+
+    ``dtype`` is a type variable of the row (``"T"``, ``"U"``) or a concrete dtype. ``span`` is the number of
+    elements from the address to the end of the last element touched, an upper bound in the expression subset.
+    """
+
+    name: str
+    spaces: tuple[Space, ...]
+    rw: str  # "r", "w" or "rw"
+    span: str
+    dtype: str = "T"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Param:
+    """One scalar parameter. ``type`` is the C type, a type variable (a scalar of that dtype) or ``enum:Name``.
+
+    ``low``/``high`` bound integer parameters inclusively; ``values`` lists the legal names of an enum.
+    """
+
+    name: str
+    type: str
+    low: int | None = None
+    high: int | None = None
+    values: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Instr:
+    """One hardware instruction in one form; see DESIGN section 6 for what is generated from it.
+
+    Arguments of the TIR op ``tirx.ascend.<key>``: the operands in order, then the parameters in order.
+    ``lane`` gives the meaning of lane-wise rows over operand names; others name a C++ body file in ``body``.
+    ``form``: ``count`` (contiguous, ``count`` elements), ``repeat`` (mask, repeat and strides) or ``""``.
+    ``emit`` is the Ascend C statement; ``{x}`` is the rendered operand or parameter x, ``{T}`` a C++ type.
+    ``renamed`` maps the CANN version that renamed the call to its new ``emit``, oldest first.
+    ``timing`` keys the vector timing of the chip; other pipes give occupancy in ``cycles`` over parameters and
+    UPPER_CASE constants of the chip.
+    """
+
+    key: str
+    name: str
+    pipe: Pipe
+    core: tuple[CoreType, ...]
+    operands: tuple[Operand, ...]
+    params: tuple[Param, ...]
+    types: tuple[str, ...] = ("T",)
+    dtypes: tuple[tuple[str, ...], ...]
+    emit: str
+    doc: str
+    source: str
+    lane: str = ""
+    body: str = ""
+    form: str = ""
+    timing: str = ""
+    cycles: str = ""
+    latency: str = "0"
+    renamed: tuple[tuple[str, str], ...] = field(default=())
