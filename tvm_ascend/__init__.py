@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Huawei Ascend NPUs as a target of Apache TVM."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from .backend import register
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "compile": "build",
+    "Kernel": "build",
+    "Options": "options",
+    "SimOptions": "options",
+    "Report": "runtime.report",
+    "AscendError": "errors",
+}
+_broken: Exception | None = None
+try:
+    register()
+except Exception as reason:  # noqa: BLE001  `python -m tvm_ascend doctor` must start without a working TVM
+    _broken = reason
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if _broken is not None:
+        raise ImportError(
+            f"tvm_ascend cannot work here: {_broken}. Run `python -m tvm_ascend doctor`."
+        ) from _broken
+    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOME])
