@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Turn a final function into a simulator program: a site table and a host function that issues the sites."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+
+import tvm
+import tvm_ffi
+from tvm import tirx
+from tvm.ir import Call, TensorLoad
+
+from tvm_ascend.codegen import walk
+from tvm_ascend.codegen.text import stmt_text, where
+from tvm_ascend.hw.chip import ChipSpec
+from tvm_ascend.isa.instr import Space
+
+MAX_DYNAMIC = 16
+
+
+@dataclass(frozen=True)
+class Program:
+    """``table``: the program JSON that the simulator reads; ``control``: the lowered host module."""
+
+    table: str
+    control: tvm.IRModule
+
+
+def build_program(func: tirx.PrimFunc, chip: ChipSpec) -> Program:
+    """Make the program of a final function on a chip."""
+    kernel = walk.read_kernel(func)
+    builder = _ControlBuilder(kernel)
+    body = builder.stmt(kernel.body)
+    block = kernel.block_var if kernel.block_var is not None else tirx.Var("block_idx", "int32")
+    control = tirx.PrimFunc(
+        [block, *(builder.pointers.get(p, p) for p in kernel.params)], body, ret_type=None
+    ).with_attr({"global_symbol": "control", "target": tvm.target.Target("llvm", host="llvm")})
+    return Program(json.dumps(_table(kernel, chip, builder.sites)), _lower(control))
+
+
+def _table(kernel: walk.Kernel, chip: ChipSpec, sites: list[dict]) -> dict:
+    constants = chip.timing_constants(kernel.core_type, kernel.grid)
+    return {
+        "kernel": kernel.name,
+        "core_type": kernel.core_type,
+        "grid": kernel.grid,
+        "spaces": {s.value: chip.physical_bytes(s.value) for s in Space if s is not Space.GM},
+        "constants": constants,
+        "vector_timing": {name: asdict(timing) for name, timing in chip.vector.items()},
+        "clock_hz": chip.clock_hz,
+        "event_ids": chip.event_ids,
+        "params": [_param(p) for p in kernel.params],
+        "dynamic_max": MAX_DYNAMIC,
+        "sites": sites,
+    }
+
+
+def _param(var: tirx.Var) -> dict:
+    tensor = tirx.is_buffer_var(var)
+    dtype = var.dtype if tensor else var.ty
+    return {"name": str(var.name), "dtype": str(dtype).strip('"'), "kind": "tensor" if tensor else "scalar"}
+
+
+def _lower(control: tirx.PrimFunc) -> tvm.IRModule:
+    mod = tvm.IRModule({"control": control})
+    passes = [
+        tirx.transform.BF16ComputeLegalize(),
+        tirx.transform.StmtSimplify(),
+        tirx.transform.AnnotateEntryFunc(),
+        tirx.transform.MakePackedAPI(),
+        tirx.transform.LowerTVMBuiltin(),
+        tirx.transform.LowerIntrin(),
+    ]
+    return tvm.ir.transform.Sequential(passes)(mod)
+
+
+@dataclass
+class _ControlBuilder:
+    """Rewrites instruction TIR into calls of the simulator's entry points."""
+
+    kernel: walk.Kernel
+    sites: list[dict] = field(default_factory=list)
+    pointers: dict[tirx.Var, tirx.Var] = field(init=False)
+
+    def __post_init__(self):
+        self.pointers = {
+            p: tirx.Var(str(p.name), "handle") for p in self.kernel.params if tirx.is_buffer_var(p)
+        }
+
+    def stmt(self, node: tirx.Stmt) -> tirx.Stmt:
+        """Rewrite one statement of the closed set that final TIR may hold."""
+        if isinstance(node, tirx.SeqStmt):
+            return tirx.SeqStmt([self.stmt(s) for s in node.seq])
+        if isinstance(node, tirx.For):
+            return tirx.For(
+                node.loop_var,
+                self.expr(node.min, node),
+                self.expr(node.extent, node),
+                tirx.ForKind.SERIAL,
+                self.stmt(node.body),
+            )
+        if isinstance(node, tirx.While):
+            return tirx.While(self.expr(node.condition, node), self.stmt(node.body))
+        if isinstance(node, tirx.IfThenElse):
+            other = None if node.else_case is None else self.stmt(node.else_case)
+            return tirx.IfThenElse(self.expr(node.condition, node), self.stmt(node.then_case), other)
+        if isinstance(node, tirx.Bind):
+            return tirx.Bind(node.var, self.expr(node.value, node))
+        if isinstance(node, tirx.BufferStore):
+            return self._store(node)
+        if isinstance(node, tirx.Evaluate):
+            return self._evaluate(node)
+        if isinstance(node, tirx.AllocBuffer):
+            return tirx.Evaluate(0)
+        if isinstance(node, tirx.AttrStmt):
+            return self.stmt(node.body)
+        raise AssertionError(f"final TIR holds a {type(node).__name__}: {node}")
+
+    def expr(self, value, owner: tirx.Stmt):
+        """Replace element loads by calls of the scalar unit."""
+        return tvm_ffi.structural_map(
+            value, [(TensorLoad, lambda load: self._load(load, owner))], order="post"
+        )
+
+    def _evaluate(self, node: tirx.Evaluate) -> tirx.Stmt:
+        row = walk.row_of(node.value)
+        if row is None:
+            return tirx.Evaluate(self.expr(node.value, node))
+        issue = walk.resolve(self.kernel, node.value)
+        values = [self._byte_address(a) for a in issue.operands]
+        for param, value in zip(row.params, issue.params, strict=True):
+            name = walk.enum_name(value)
+            slot = param.values.index(name) if name is not None else self._slot(value, node)
+            values.append(slot)
+        args, dynamic = _split_dynamic(values)
+        assert len(dynamic) <= MAX_DYNAMIC, f"{row.key} has {len(dynamic)} run-time arguments"
+        site = self._site(row.key, issue.dtypes, issue.operands, args, node)
+        return tirx.Evaluate(
+            tirx.call_extern("int32", f"tvm_ascend_issue_{len(dynamic)}", site, *dynamic)
+        )
+
+    def _slot(self, value, node: tirx.Stmt):
+        if isinstance(value, (tirx.IntImm, tirx.FloatImm)):
+            return value.value
+        value = self.expr(value, node)
+        if _is_float(str(value.ty).strip('"')):
+            return tirx.reinterpret("int64", tirx.Cast("float64", value))
+        return tirx.Cast("int64", value)
+
+    def _byte_address(self, address: walk.Address):
+        placed = address.placed
+        offset = _wide(address.offset) * placed.itemsize
+        if placed.space is Space.GM:
+            return tirx.reinterpret("int64", self.pointers[placed.buffer]) + offset
+        return _SIMPLIFY.simplify(offset + placed.address)
+
+    def _load(self, load: TensorLoad, owner: tirx.Stmt):
+        address = self.kernel.address(load)
+        dtype = address.placed.dtype
+        site = self._site("get_value", (dtype,), (address,), [{"d": 0}], owner)
+        where_ = self._byte_address(address)
+        wide, name = ("float64", "float") if _is_float(dtype) else ("int64", "int")
+        value = tirx.call_extern(wide, f"tvm_ascend_get_{name}", site, where_)
+        return tirx.Cast(dtype, value)
+
+    def _store(self, node: tirx.BufferStore) -> tirx.Stmt:
+        placed = self.kernel.buffers[node.buffer]
+        indices = [self.expr(i, node) for i in node.indices]
+        address = walk.Address(placed, walk.linear_offset(node.buffer, indices))
+        value = self.expr(node.value, node)
+        site = self._site("set_value", (placed.dtype,), (address,), [{"d": 0}, {"d": 1}], node)
+        wide, name = ("float64", "float") if _is_float(placed.dtype) else ("int64", "int")
+        return tirx.Evaluate(
+            tirx.call_extern(
+                "int32",
+                f"tvm_ascend_set_{name}",
+                site,
+                self._byte_address(address),
+                tirx.Cast(wide, value),
+            )
+        )
+
+    def _site(self, op: str, dtypes, operands, args: list[dict], stmt: tirx.Stmt):
+        """Append a site and return its number; a scalar access keeps the text of its whole statement."""
+        text = stmt_text(stmt) if isinstance(stmt, (tirx.Evaluate, tirx.BufferStore)) else op
+        self.sites.append(
+            {
+                "op": op,
+                "dtypes": list(dtypes),
+                "operands": [
+                    {"space": a.placed.space.value, "buffer": a.placed.name} for a in operands
+                ],
+                "args": args,
+                "text": text,
+                "where": where(stmt.span),
+            }
+        )
+        return tirx.const(len(self.sites) - 1, "int32")
+
+
+_SIMPLIFY = tvm.sym.Analyzer()
+
+
+def _is_float(dtype: str) -> bool:
+    return dtype.startswith(("float", "bfloat"))
+
+
+def _wide(offset):
+    return tirx.Cast("int64", offset)
+
+
+def _split_dynamic(values: list) -> tuple[list[dict], list]:
+    """Constants go into the table; everything else becomes a run-time argument."""
+    args, dynamic = [], []
+    for value in values:
+        constant = value.value if isinstance(value, (tirx.IntImm, tirx.FloatImm)) else value
+        if isinstance(constant, (bool, int, float)):
+            args.append({"c": constant})
+        else:
+            args.append({"d": len(dynamic)})
+            dynamic.append(value)
+    return args, dynamic
