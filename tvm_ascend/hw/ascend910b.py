@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The 910B family and A3: one literal per chip, every number with its source.
+
+``[doc]`` is stated by a public source, ``[measured]`` was measured on a chip, ``[derived]`` is
+arithmetic on such numbers, ``[guess]`` is neither. Section numbers are those of the project's fact
+sheet.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tvm_ascend.hw.chip import ChipSpec, Curve, Paths, VectorTiming
+
+
+def _gigabytes(*points: tuple[float, float]) -> Curve:
+    return tuple((cores, rate * 1e9) for cores, rate in points)
+
+
+def _scaled(curve: Curve, factor: float) -> Curve:
+    return tuple((cores, rate * factor) for cores, rate in curve)
+
+
+def _vector(head: float, tail: float, b16: float, b32: float) -> VectorTiming:
+    return VectorTiming(head=head, tail=tail, b8=b16, b16=b16, b32=b32)
+
+
+# Repeats: [doc: 5.1, throughput without bank conflicts]. Head and tail: [measured: 5.2, fitted on a
+# 910B3], where 5.2 has no row [doc: 5.3]. Both agree with the 22 to 24 cycles that one Add costs
+# beyond its repeats.
+VECTOR = {
+    "vadd": _vector(10, 14, 1, 1),
+    "vsub": _vector(10, 14, 1, 1),
+    "vmul": _vector(10, 15, 1, 1),
+    "vdiv": _vector(11, 19, 4, 2),
+    "vmax": _vector(10, 14, 1, 1),
+    "vmin": _vector(10, 14, 1, 1),
+    "vadds": _vector(13, 18, 1, 1),
+    "vmuls": _vector(11, 15, 1, 1),
+    "vmaxs": _vector(10, 13, 1, 1),
+    "vmins": _vector(14, 16, 1, 1),
+    "vexp": _vector(13, 18, 4, 2),
+    "vln": _vector(13, 20, 4, 2),
+    "vsqrt": _vector(14, 25, 4, 2),
+    "vrsqrt": _vector(10, 14, 1, 1),
+    "vrec": _vector(10, 14, 1, 1),  # head and tail [guess: as vrsqrt]
+    "vabs": _vector(13, 16, 1, 1),
+    "vrelu": _vector(10, 13, 1, 1),
+    "vconv": _vector(14, 18, 1, 1),
+    "vdup": _vector(11, 13, 1, 1),
+    "vbrcb": _vector(0, 18, 1, 1),
+    "vcadd": _vector(14, 32, 7, 7),
+    "vcmax": _vector(14, 21, 7, 7),
+    "vcmin": _vector(14, 21, 7, 7),
+}
+
+CONSTANTS = {
+    # Mmad: 8 calls of 512 blocks take 53 to 69 cycles beyond the blocks, an isolated call 60
+    # [measured: 5.4, 5.5b].
+    "MMAD_ISSUE": 8,
+    "MMAD_LATENCY": 52,
+    # 140-155 GB/s of 4-byte and 70-78 GB/s of 2-byte output a core: 35 to 39 G elements/s
+    # [measured: MEASURED].
+    "FIXPIPE_ELEMENTS_PER_CYCLE": 20,
+    "FIXPIPE_LATENCY": 26,  # 14 ns [doc: 5.4]
+    "L0A_BYTES_PER_CYCLE": 256,  # [doc: 5.4]
+    "L0B_BYTES_PER_CYCLE": 128,  # [doc: 5.4]
+    "LOAD_DATA_ISSUE": 8,  # 7 to 8.5 cycles an instruction [derived: 5.5b]
+    "LOAD_DATA_LATENCY": 20,  # [guess]
+    "L1_FILL_BYTES_PER_CYCLE": 32,  # [guess: the rate of L1 to BT]
+    # The smallest one-core kernel takes 1.36 us, of which launch 0.48, TPipe 0.3 and vector work
+    # under 0.1 [derived: MEASURED]; how the rest divides between reading and writing is a [guess].
+    "GM_READ_LATENCY": 500,
+    "GM_WRITE_LATENCY": 300,
+    "GM_BURST_CYCLES": 20,  # 128-byte packets leave every 20.6 cycles [measured: 5.5b]
+    "GM_LINE_BYTES": 512,  # misaligned requests are rounded out to lines [doc: 1.4]
+    "SCALAR_ISSUE": 1,  # [doc: 5.4]
+    "COUNT_FORM_ISSUE": 4,  # setting and restoring counter mode [doc: 5.4]
+    "SYNC_ISSUE": 1,  # [doc: 5.4]
+    # An fp16 add in scalar code takes 34 cycles an element [measured: 5.5].
+    "SCALAR_LOAD": 10,
+    "SCALAR_STORE": 10,
+    "CORE_START_CYCLES": 540,  # TPipe set-up, 0.3 us [doc: 5.4]
+    "UB_BANK_GROUPS": 16,  # [doc: 1.7]
+    "UB_BANK_BYTES": 65536,  # [doc: 1.7] bytes between banks of one group
+}
+
+PATHS_910B1 = Paths(
+    # [doc: 5.4, table per number of cores]
+    gm_to_ub=_gigabytes(
+        (1, 100.9),
+        (2, 64.5),
+        (4, 77.9),
+        (8, 68.9),
+        (16, 73.3),
+        (24, 65.1),
+        (32, 53.3),
+        (40, 41.6),
+        (48, 33.7),
+    ),
+    ub_to_gm=_gigabytes(
+        (1, 188.5),
+        (2, 210.5),
+        (4, 130.3),
+        (8, 115.0),
+        (16, 100.4),
+        (24, 76.7),
+        (32, 55.9),
+        (40, 42.6),
+        (48, 34.3),
+    ),
+    gm_to_l1=_gigabytes((1, 135), (24, 59)),  # one core [doc: 5.4], 24 from HBM [measured: 5.5b]
+    l0c_to_gm=_gigabytes((1, 155), (24, 140)),  # [measured: MEASURED, fixpipe]
+    l2_to_ub=_gigabytes((1, 137), (48, 108)),  # one core [doc: 5.4], 48 share 5.2 TB/s [doc: 1.4]
+    l2_to_l1=_gigabytes((1, 221), (24, 152)),  # one core [doc: 5.4], 24 [measured: 5.5b]
+)
+
+PATHS_910B4 = Paths(
+    # [doc: 5.4, table per number of cores]
+    gm_to_ub=_gigabytes(
+        (1, 64.4), (2, 41.1), (4, 49.7), (8, 44.0), (16, 46.7), (24, 41.5), (32, 34.0), (40, 26.5)
+    ),
+    ub_to_gm=_gigabytes(
+        (1, 131.3), (2, 146.7), (4, 90.8), (8, 80.2), (16, 70.0), (24, 53.4), (32, 39.0), (40, 29.7)
+    ),
+    # One core [doc: 5.4], 20 [measured: MEASURED, weight streaming of a 910B4-1].
+    gm_to_l1=_gigabytes((1, 82.5), (20, 50)),
+    l0c_to_gm=_gigabytes((1, 155), (20, 140)),  # [measured: MEASURED, fixpipe]
+    # One core [doc: 5.4], 40 at 2.6 TB/s together [measured: MEASURED, tensor_move].
+    l2_to_ub=_gigabytes((1, 87.4), (40, 65)),
+    # One core [doc: 5.4]; a 910B4-1 matmul at 0.85 of peak needs it on 20 too [derived: MEASURED].
+    l2_to_l1=_gigabytes((1, 135), (20, 135)),
+)
+
+# The published table of the 910B4-1 doubles that of the 910B4 and contradicts what was measured on
+# a 910B4-1: adds over 10 MB stream 1438 GB/s, two thirds of it reads, which is 0.905 of the 910B4
+# table [measured: MEASURED].
+PATHS_910B4_1 = replace(
+    PATHS_910B4,
+    gm_to_ub=_scaled(PATHS_910B4.gm_to_ub, 0.905),
+    ub_to_gm=_scaled(PATHS_910B4.ub_to_gm, 0.905),
+)
+
+ASCEND_910B1 = ChipSpec(
+    name="910b1",
+    title="Ascend 910B1",
+    npu_arch="dav-2201",  # [doc: 1.1]
+    aic_cores=24,  # [doc: 1.3]
+    aiv_cores=48,  # [doc: 1.3]
+    clock_hz=1.85e9,  # [doc: 1.3]
+    ub_bytes=192 * 1024,  # [doc: 1.2]
+    ub_reserved_bytes=8 * 1024,  # framework scratch at the end of UB [doc: 1.2]
+    l1_bytes=512 * 1024,  # [doc: 1.2]
+    l0a_bytes=64 * 1024,  # [doc: 1.2]
+    l0b_bytes=64 * 1024,  # [doc: 1.2]
+    l0c_bytes=128 * 1024,  # [doc: 1.2]
+    l2_bytes=192 * 1024 * 1024,  # [doc: 1.3]
+    block_bytes=32,  # [doc: 1.2]
+    repeat_bytes=256,  # [doc: 1.2]
+    max_repeat=255,  # [doc: 1.2]
+    cube_block=16,  # [doc: 2.1]
+    fractal_bytes=512,  # [doc: 2.1]
+    event_ids=8,  # [doc: 4.2]
+    usable_event_ids=6,  # 6 is reserved, 7 is TPipe's [doc: 4.2]
+    queue_depth=32,  # [doc: 1.2]
+    vector=VECTOR,
+    constants=CONSTANTS,
+    paths=PATHS_910B1,
+    # Task time minus core time: 0.48 us on 1 core, 1.9 on 16, 2.5 to 4.1 on 43 to 48 [measured:
+    # MEASURED].
+    launch_seconds=((1, 0.48e-6), (16, 1.9e-6), (48, 3.3e-6)),
+)
+
+ASCEND_910B2 = replace(
+    ASCEND_910B1, name="910b2", title="Ascend 910B2", clock_hz=1.8e9
+)  # [doc: 1.3]
+
+# [doc: 1.3]
+ASCEND_910B3 = replace(
+    ASCEND_910B1, name="910b3", title="Ascend 910B3", aic_cores=20, aiv_cores=40, clock_hz=1.8e9
+)
+
+ASCEND_910B4 = replace(
+    ASCEND_910B1,
+    name="910b4",
+    title="Ascend 910B4",
+    aic_cores=20,  # [doc: 1.3]
+    aiv_cores=40,  # [doc: 1.3]
+    clock_hz=1.65e9,  # another source says 1.5 GHz [doc: 1.3, MEASURED]
+    paths=PATHS_910B4,
+)
+
+ASCEND_910B4_1 = replace(ASCEND_910B4, name="910b4-1", title="Ascend 910B4-1", paths=PATHS_910B4_1)
+
+# Measured A3 rows ran on 24 AIC and 48 AIV at 1.8 GHz, and the core is that of the 910B [measured:
+# MEASURED].
+ASCEND_A3 = replace(ASCEND_910B1, name="a3", title="Atlas A3 (910_93xx)", clock_hz=1.8e9)

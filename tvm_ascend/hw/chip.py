@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the compiler and the simulator know about a chip."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+Curve = tuple[tuple[float, float], ...]
+"""Points of a piecewise linear function, ascending in x; flat outside its ends."""
+
+
+def interpolate(curve: Curve, x: float) -> float:
+    """Value of a curve at ``x``."""
+    at = bisect_left(curve, (x,))
+    if at == 0:
+        return curve[0][1]
+    if at == len(curve):
+        return curve[-1][1]
+    (x0, y0), (x1, y1) = curve[at - 1], curve[at]
+    return y0 + (y1 - y0) * (x - x0) / (x1 - x0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class VectorTiming:
+    """Cycles of one vector instruction without bank conflicts.
+
+    ``head`` is paid when the pipe was idle, ``tail`` when its result is waited for; ``b8``, ``b16``
+    and ``b32`` are the cycles of one 256-byte repeat by the size of the widest element.
+    """
+
+    head: float
+    tail: float
+    b8: float
+    b16: float
+    b32: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Paths:
+    """Bytes a second of one core on each path to GM, by the number of cores using it at once."""
+
+    gm_to_ub: Curve
+    ub_to_gm: Curve
+    gm_to_l1: Curve
+    l0c_to_gm: Curve
+    l2_to_ub: Curve
+    l2_to_l1: Curve
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChipSpec:
+    """One chip; sizes are those of one core, ``constants`` the names instruction rows use."""
+
+    name: str
+    title: str
+    npu_arch: str
+    aic_cores: int
+    aiv_cores: int
+    clock_hz: float
+    ub_bytes: int
+    ub_reserved_bytes: int
+    l1_bytes: int
+    l0a_bytes: int
+    l0b_bytes: int
+    l0c_bytes: int
+    l2_bytes: int
+    block_bytes: int
+    repeat_bytes: int
+    max_repeat: int
+    cube_block: int
+    fractal_bytes: int
+    event_ids: int
+    usable_event_ids: int
+    queue_depth: int
+    vector: Mapping[str, VectorTiming]
+    constants: Mapping[str, float]
+    paths: Paths
+    launch_seconds: Curve
+
+    def capacity(self, space: str) -> int:
+        """Bytes a kernel may use of on-chip memory ``ub``, ``l1``, ``l0a``, ``l0b`` or ``l0c``."""
+        reserved = self.ub_reserved_bytes if space.lower() == "ub" else 0
+        return self.physical_bytes(space) - reserved
+
+    def physical_bytes(self, space: str) -> int:
+        """Bytes of an on-chip memory, reserved ones included."""
+        sizes = {
+            "ub": self.ub_bytes,
+            "l1": self.l1_bytes,
+            "l0a": self.l0a_bytes,
+            "l0b": self.l0b_bytes,
+            "l0c": self.l0c_bytes,
+        }
+        return sizes[space.lower()]
+
+    def cores(self, core_type: str) -> int:
+        """Number of cores of kind ``AIC`` or ``AIV``."""
+        return {"AIC": self.aic_cores, "AIV": self.aiv_cores}[core_type.upper()]
+
+    def timing_constants(self, core_type: str, cores: int) -> dict[str, float]:
+        """Every constant of a launch that keeps ``cores`` cores of ``core_type`` busy."""
+        paths, vector_core = self.paths, core_type.upper() == "AIV"
+        read = paths.gm_to_ub if vector_core else paths.gm_to_l1
+        write = paths.ub_to_gm if vector_core else paths.l0c_to_gm
+        l2_read = paths.l2_to_ub if vector_core else paths.l2_to_l1
+        per_cycle = {
+            "GM_READ_BYTES_PER_CYCLE": interpolate(read, cores),
+            "GM_WRITE_BYTES_PER_CYCLE": interpolate(write, cores),
+            "L2_READ_BYTES_PER_CYCLE": interpolate(l2_read, cores),
+        }
+        return {
+            **self.constants,
+            **{name: rate / self.clock_hz for name, rate in per_cycle.items()},
+            "LAUNCH_CYCLES": interpolate(self.launch_seconds, cores) * self.clock_hz,
+            "QUEUE_DEPTH": self.queue_depth,
+        }
