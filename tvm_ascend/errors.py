@@ -48,3 +48,206 @@ class UnknownChip(AscendError):
             f"the target's model {model!r} is not in the chip table; known models are "
             f"{', '.join(known)}. Use a tag such as 'huawei/ascend-{known[0]}'."
         )
+
+
+class ScriptError(AscendError):
+    """A kernel that TVMScript cannot parse."""
+
+    def __init__(self, where: str, message: str) -> None:
+        super().__init__(f"{where}: the kernel does not parse: {message}")
+
+
+class OperandExpected(AscendError):
+    """A tile operation was given something that is no buffer, slice or element."""
+
+    def __init__(self, op: str, name: str, value: object) -> None:
+        super().__init__(
+            f"T.{op}: `{name}` is a {type(value).__name__} ({value}); allowed are a buffer `A`, a slice `A[i, :]` or "
+            "the first element of a tile `A[i, j]`. Pass one of these."
+        )
+
+
+class RowLongerThanTile(AscendError):
+    """A copy of a whole row into a tile that holds only part of it."""
+
+    def __init__(self, op: str, tensor: str, row: object, tile: str, block: object) -> None:
+        super().__init__(
+            f"T.{op}: `{tensor}` is {row} elements long here but `{tile}` holds {block}: a loop is missing, `for` over "
+            f"the row in steps of {block}. Write `for k in T.serial(T.ceildiv({row}, {block})):` and copy "
+            f"`{tensor}` from element `k * {block}` on, or make the tile {row} elements long."
+        )
+
+
+class RowShorterThanTile(AscendError):
+    """A copy whose slice does not fill the tile, so that part of the tile would be undefined."""
+
+    def __init__(self, op: str, tensor: str, row: object, tile: str, block: object) -> None:
+        super().__init__(
+            f"T.{op}: `{tensor}` is {row} elements long here but `{tile}` holds {block}: the last {block} - {row} "
+            f"elements of the tile would be undefined. Make the tile exactly {row} elements long (any length is "
+            "allowed, tails are handled), or name only the first element of the slice to have the rest filled with 0."
+        )
+
+
+class ShapeMismatch(AscendError):
+    """Operands of a tile operation whose shapes do not fit together."""
+
+    def __init__(self, op: str, first: str, first_shape: object, second: str, second_shape: object, rule: str) -> None:
+        super().__init__(
+            f"T.{op}: `{first}` has shape {first_shape} and `{second}` has shape {second_shape}; {rule}."
+        )
+
+
+class ReduceAxis(AscendError):
+    """A reduction over an axis that the source does not have."""
+
+    def __init__(self, op: str, dim: int, rank: int) -> None:
+        super().__init__(f"T.{op}: dim={dim} is no axis of a source with {rank} dimensions; allowed {-rank}..{rank - 1}.")
+
+
+class AtomicOnGlobal(AscendError):
+    """An atomic update of a tensor in global memory."""
+
+    def __init__(self, tensor: str) -> None:
+        super().__init__(
+            f"T.atomic_add: `{tensor}` is in global memory, where several cores would add at once; only on-chip "
+            f"fragments are allowed. Add into a `T.alloc_fragment` tile and copy it to `{tensor}` at the end."
+        )
+
+
+class KernelExtents(AscendError):
+    """A grid with no or too many dimensions."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__(f"T.Kernel takes 1 to 3 extents, got {count}. Flatten the grid, or loop inside the kernel.")
+
+
+class ParallelOutsideKernel(AscendError):
+    """A nest of parallel loops in a function that our decorator does not parse."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "T.Parallel over several extents works only under `T.prim_func` of tvm_ascend.language. Use that "
+            "decorator, or nest one-extent T.Parallel loops."
+        )
+
+
+class HazardError(AscendError):
+    """A kernel did something the chip does not define; raised by strict simulation."""
+
+    def __init__(self, kernel: str, hazard) -> None:
+        sides = [f"  {side}" for side in (hazard.first, hazard.second) if side is not None]
+        place = f" of {hazard.space} bytes [{hazard.bytes[0]}, {hazard.bytes[1]})" if hazard.bytes else ""
+        fix = [f"  what would order them: {hazard.fix}"] if hazard.fix else []
+        head = f"{hazard.kind} in kernel `{kernel}` on core {hazard.core}{place}: {hazard.message}"
+        super().__init__("\n".join([head, *sides, *fix]))
+        self.hazard = hazard
+
+
+class RaceError(HazardError):
+    """Two accesses of the same bytes that nothing orders."""
+
+
+class DeadlockError(HazardError):
+    """A wait that nothing will ever satisfy."""
+
+
+class FlagProtocolError(HazardError):
+    """A flag set twice, or never consumed."""
+
+
+class MemoryAccessError(HazardError):
+    """Out of bounds, misaligned, overlapping, or bytes that nobody wrote."""
+
+
+_HAZARD_CLASSES = {
+    "race": RaceError,
+    "wait_without_set": DeadlockError,
+    "set_twice": FlagProtocolError,
+    "unconsumed_flag": FlagProtocolError,
+    "out_of_bounds": MemoryAccessError,
+    "misaligned": MemoryAccessError,
+    "poison": MemoryAccessError,
+    "overlap": MemoryAccessError,
+}
+
+
+def hazard_error(kernel: str, hazard) -> HazardError:
+    """The error class of a hazard's kind."""
+    return _HAZARD_CLASSES.get(hazard.kind, HazardError)(kernel, hazard)
+
+
+class ArgumentCountError(AscendError):
+    """A kernel called with too many or too few arguments."""
+
+    def __init__(self, kernel: str, given: int, names: list[str]) -> None:
+        super().__init__(
+            f"`{kernel}` was called with {given} arguments; it takes {len(names)}: {', '.join(names)}. "
+            "Outputs named in out_idx are allocated and returned, do not pass them."
+        )
+
+
+class ArgumentTypeError(AscendError):
+    """An argument that is no tensor, or one with another dtype than the kernel's."""
+
+    def __init__(self, kernel: str, name: str, given: object, expected: str) -> None:
+        super().__init__(
+            f"argument `{name}` of `{kernel}` is {given}; the kernel was compiled for {expected}. "
+            f"Convert it first, for example x.astype('{expected}'), or compile for another dtype."
+        )
+
+
+class ArgumentShapeError(AscendError):
+    """An argument whose shape is not the kernel's."""
+
+    def __init__(self, kernel: str, name: str, given: tuple, expected: tuple) -> None:
+        super().__init__(
+            f"argument `{name}` of `{kernel}` has shape {given}; the kernel was compiled for {expected}. "
+            "Compile the kernel for this shape, or pass a tensor of that shape."
+        )
+
+
+class ArgumentLayoutError(AscendError):
+    """An output argument that the kernel cannot write in place."""
+
+    def __init__(self, kernel: str, name: str, why: str) -> None:
+        super().__init__(
+            f"argument `{name}` of `{kernel}` is {why}, so the kernel cannot write to it in place. "
+            "Pass a contiguous, writable tensor, or name it in out_idx."
+        )
+
+
+class OutIndexError(AscendError):
+    """An ``out_idx`` that names no tensor parameter."""
+
+    def __init__(self, kernel: str, index: object, names: list[str]) -> None:
+        count = len(names)
+        super().__init__(
+            f"out_idx {index} does not name a tensor parameter of `{kernel}`; it has {count}: "
+            f"{', '.join(f'{i} {n}' for i, n in enumerate(names))}. "
+            f"Use distinct integers from 0 to {count - 1}, or from -{count} to -1."
+        )
+
+
+class SymbolicShapeError(AscendError):
+    """A parameter whose shape is not a constant."""
+
+    def __init__(self, kernel: str, name: str, shape: object) -> None:
+        super().__init__(
+            f"parameter `{name}` of `{kernel}` has the symbolic shape {shape}; shapes must be constants "
+            "in this version. Compile one kernel per shape."
+        )
+
+
+class NotAKernelError(AscendError):
+    """Something that ``compile`` cannot compile."""
+
+    def __init__(self, given: object, allowed: str) -> None:
+        super().__init__(f"cannot compile {given}; {allowed}.")
+
+
+class UnknownExecutorError(AscendError):
+    """An executor name outside the list, or one that is not available here."""
+
+    def __init__(self, name: str, allowed: str) -> None:
+        super().__init__(f"executor {name!r} cannot be used; {allowed}.")

@@ -1,2 +1,68 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tile language: TVMScript's ``T`` plus tile operations and the instruction namespace."""
+"""The tile language, ``from tvm_ascend import language as T``.
+
+Everything in TVMScript's own ``T`` works here too; the names below are ours and win.
+"""
+
+from __future__ import annotations
+
+from tvm.script import tirx as _tvm_script
+
+from tvm_ascend.language.entry import prim_func
+from tvm_ascend.language.kernel import (
+    Kernel,
+    Tensor,
+    alloc_fragment,
+    alloc_L0A,
+    alloc_L0B,
+    alloc_L0C,
+    alloc_L1,
+    alloc_shared,
+    alloc_ub,
+    symbolic,
+)
+from tvm_ascend.language.loops import Parallel, Pipelined
+from tvm_ascend.language.ops import ascend
+from tvm_ascend.language.tile import (
+    atomic_add,
+    clear,
+    copy,
+    fill,
+    gemm,
+    reduce_max,
+    reduce_min,
+    reduce_sum,
+)
+
+__all__ = [
+    "Kernel",
+    "Parallel",
+    "Pipelined",
+    "Tensor",
+    "alloc_L0A",
+    "alloc_L0B",
+    "alloc_L0C",
+    "alloc_L1",
+    "alloc_fragment",
+    "alloc_shared",
+    "alloc_ub",
+    "ascend",
+    "atomic_add",
+    "clear",
+    "copy",
+    "fill",
+    "gemm",
+    "prim_func",
+    "reduce_max",
+    "reduce_min",
+    "reduce_sum",
+    "symbolic",
+]
+
+
+def __getattr__(name: str) -> object:
+    return getattr(_tvm_script, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *dir(_tvm_script)})

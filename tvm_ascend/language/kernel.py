@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Signature, grid and on-chip buffers of a tile-language kernel."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+
+import tvm
+from tvm import tirx
+from tvm.script import tirx as tvm_script
+
+from tvm_ascend.errors import KernelExtents
+
+_AXES = ("blockIdx.x", "blockIdx.y", "blockIdx.z")
+
+
+def Tensor(shape: tuple, dtype: str = "float32") -> tvm.ir.Var:
+    """Annotate a kernel parameter: a dense row-major tensor in global memory."""
+    return tvm_script.Buffer(shape, dtype)
+
+
+def symbolic(name: str, dtype: str = "int32") -> tvm.ir.Var:
+    """Make a dimension that is known only at run time: ``n = T.symbolic("n")``."""
+    return tirx.Var(name, dtype)
+
+
+class Kernel:
+    """The grid: ``with T.Kernel(M) as bx`` or ``with T.Kernel(M, N) as (bx, by)``.
+
+    Iterations are spread over the cores of the chip in any number. ``threads`` is accepted so that kernels written for
+    other targets parse, and has no meaning here: an Ascend core runs one instruction stream.
+    """
+
+    def __init__(self, *extents: tvm.ir.Expr | int, threads: int | None = None) -> None:
+        del threads
+        if not 1 <= len(extents) <= len(_AXES):
+            raise KernelExtents(len(extents))
+        self._extents = extents
+        self._stack = ExitStack()
+
+    def __enter__(self) -> tvm.ir.Var | list[tvm.ir.Var]:
+        frames = [tvm_script.launch_thread(a, n) for a, n in zip(_AXES, self._extents, strict=False)]
+        block = [self._stack.enter_context(frame) for frame in frames]
+        return block[0] if len(block) == 1 else block
+
+    def __exit__(self, *exc: object) -> None:
+        self._stack.__exit__(*exc)
+
+
+def _alloc(scope: str, where: str):
+    def alloc(shape: tuple, dtype: str = "float32") -> tvm.ir.Var:
+        return tvm_script.alloc_buffer(shape, dtype, scope=scope)
+
+    alloc.__doc__ = f"Allocate a tile in {where}."
+    return alloc
+
+
+alloc_fragment = _alloc("local.fragment", "the unified buffer, or in L0C when a gemm accumulates into it")
+alloc_shared = _alloc("shared", "the unified buffer, or in L1 when a gemm reads it")
+alloc_ub = _alloc("shared.ub", "the unified buffer of a Vector core")
+alloc_L1 = _alloc("shared.l1", "the L1 buffer of a Cube core")
+alloc_L0A = _alloc("local.l0a", "L0A, the left operand of the Cube")
+alloc_L0B = _alloc("local.l0b", "L0B, the right operand of the Cube")
+alloc_L0C = _alloc("local.l0c", "L0C, the accumulator of the Cube")

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loops of the tile language: element loops and pipelined loops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+import tvm
+from tvm.script import tirx as tvm_script
+
+from tvm_ascend.errors import ParallelOutsideKernel
+
+PARALLEL = "ascend.parallel"
+NUM_STAGES = "ascend.num_stages"
+
+_parallel_vars: ContextVar[list | None] = ContextVar("parallel_vars", default=None)
+
+
+@contextmanager
+def collect_parallel_vars() -> Iterator[list]:
+    """Collect the loop variables of multi-extent T.Parallel loops while a function is parsed."""
+    found: list = []
+    token = _parallel_vars.set(found)
+    try:
+        yield found
+    finally:
+        _parallel_vars.reset(token)
+
+
+def Parallel(*extents: tvm.ir.Expr | int):
+    """Loop over elements with no order between iterations: ``for i in T.Parallel(n)``, ``for i, j in T.Parallel(m, n)``.
+
+    ``T.atomic_add`` inside is a reduction.
+    """
+    if len(extents) == 1:
+        return tvm_script.serial(0, extents[0], annotations={PARALLEL: 1})
+    found = _parallel_vars.get()
+    if found is None:
+        raise ParallelOutsideKernel
+    frame = tvm_script.grid(*extents)
+    found.extend(frame.vars)
+    return frame
+
+
+def Pipelined(start: tvm.ir.Expr | int, stop: tvm.ir.Expr | int | None = None, num_stages: int = 2):
+    """Serial loop whose copies overlap with the compute of other iterations, ``num_stages`` buffers deep."""
+    if stop is None:
+        start, stop = 0, start
+    return tvm_script.serial(start, stop, annotations={NUM_STAGES: num_stages})

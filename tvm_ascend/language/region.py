@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operands of tile operations: buffers, slices and first elements, completed to regions."""
+
+from __future__ import annotations
+
+import tvm
+from tvm import tirx
+from tvm.ir import Range, TensorLoad, TensorRegion
+from tvm.sym import Analyzer
+
+from tvm_ascend.errors import OperandExpected, RowLongerThanTile, RowShorterThanTile, ShapeMismatch
+
+
+def is_buffer(value: object) -> bool:
+    """Return whether a value is a whole buffer."""
+    return isinstance(value, tvm.ir.Var) and tirx.is_buffer_var(value)
+
+
+def buffer_of(value: object) -> tvm.ir.Var:
+    """Return the buffer of an operand."""
+    return value if is_buffer(value) else value.source
+
+
+def is_global(buffer: tvm.ir.Var) -> bool:
+    """Return whether a buffer lives in global memory."""
+    return buffer.scope() in ("", "global")
+
+
+def region_of(op: str, name: str, value: object) -> TensorRegion:
+    """Return an operand as a region; a single element is a region of one element."""
+    if is_buffer(value):
+        return tirx.BufferRegion(value, [Range(0, n) for n in value.ty.shape])
+    if isinstance(value, TensorRegion):
+        return value
+    if isinstance(value, TensorLoad):
+        return tirx.BufferRegion(value.source, [Range.from_min_extent(i, 1) for i in value.indices])
+    raise OperandExpected(op, name, value)
+
+
+def extents(region: TensorRegion) -> list[tvm.ir.Expr]:
+    """Return the extent of every dimension."""
+    return [r.extent for r in region.region]
+
+
+def long_extents(region: TensorRegion) -> list[tvm.ir.Expr]:
+    """Return the extents other than the literal 1, which is what has to agree between operands."""
+    return [e for e in extents(region) if not (isinstance(e, tirx.IntImm) and e.value == 1)]
+
+
+def _complete(load: TensorLoad, shape: list[tvm.ir.Expr]) -> TensorRegion:
+    """Extend the first element of a tile to the tile's shape, aligned at the last dimension."""
+    missing = len(load.indices) - len(shape)
+    shape = [1] * missing + list(shape) if missing >= 0 else list(shape[-missing:])
+    ranges = [Range.from_min_extent(i, n) for i, n in zip(load.indices, shape, strict=True)]
+    return tirx.BufferRegion(load.source, ranges)
+
+
+def complete_pair(op: str, names: tuple[str, str], pair: tuple[object, object]) -> tuple[TensorRegion, TensorRegion]:
+    """Return two operands as regions of the same shape; a single element takes its extents from the other side."""
+    first, second = (region_of(op, n, v) for n, v in zip(names, pair, strict=True))
+    if isinstance(pair[0], TensorLoad) and not isinstance(pair[1], TensorLoad):
+        first = _complete(pair[0], extents(second))
+    elif isinstance(pair[1], TensorLoad) and not isinstance(pair[0], TensorLoad):
+        second = _complete(pair[1], extents(first))
+    _check_same_shape(op, first, second)
+    return first, second
+
+
+def _check_same_shape(op: str, first: TensorRegion, second: TensorRegion) -> None:
+    left, right = long_extents(first), long_extents(second)
+    analyzer = Analyzer()
+    same = len(left) == len(right) and all(
+        analyzer.can_prove_equal(a, b) for a, b in zip(left, right, strict=True)
+    )
+    if same:
+        return
+    tensor, tile = (first, second) if is_global(first.source) else (second, first)
+    rows, blocks = long_extents(tensor), long_extents(tile)
+    if is_global(tensor.source) and not is_global(tile.source) and len(rows) == len(blocks):
+        for row, block in zip(rows, blocks, strict=True):
+            if analyzer.can_prove_equal(row, block):
+                continue
+            shorter = analyzer.can_prove(row < block)
+            error = RowShorterThanTile if shorter else RowLongerThanTile
+            raise error(op, tensor.source.name, row, tile.source.name, block)
+    raise ShapeMismatch(
+        op,
+        first.source.name,
+        tuple(extents(first)),
+        second.source.name,
+        tuple(extents(second)),
+        "both need the same extents (dimensions of extent 1 do not count)",
+    )
