@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``compile``: from a function to a callable kernel, through the disk cache."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from typing import Any
+
+import tvm
+from tvm import tirx
+from tvm.target import Target
+
+from tvm_ascend import cache
+from tvm_ascend.codegen.ascendc import emit
+from tvm_ascend.codegen.program import build_program
+from tvm_ascend.errors import NotAKernelError, SymbolicShapeError, UnknownExecutorError
+from tvm_ascend.options import Options, SimOptions
+from tvm_ascend.pipeline import lower
+from tvm_ascend.runtime.arguments import ParamInfo, bind, check_out_idx
+from tvm_ascend.runtime.report import Report
+from tvm_ascend.runtime.simulator import SimulatorExecutor
+from tvm_ascend.runtime.twin import TwinExecutor
+from tvm_ascend.target import as_target, chip_of
+
+__all__ = ["Artifact", "Kernel", "compile"]
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """Everything a compilation makes, as plain values that the disk cache can hold."""
+
+    name: str
+    chip: str
+    params: tuple[ParamInfo, ...]
+    stages: Mapping[str, str] = field(repr=False)
+    source: str = field(repr=False)
+    table: str = field(repr=False)
+    control: str = field(repr=False)
+    rule: str
+    decisions: Mapping[str, Any]
+    notes: tuple[str, ...]
+
+    def to_bytes(self) -> bytes:
+        """Serialize as JSON."""
+        return json.dumps(asdict(self)).encode()
+
+    @staticmethod
+    def from_bytes(data: bytes) -> Artifact:
+        """Inverse of ``to_bytes``."""
+        fields = json.loads(data)
+        fields["params"] = tuple(
+            ParamInfo(p["name"], p["dtype"], None if p["shape"] is None else tuple(p["shape"]))
+            for p in fields["params"]
+        )
+        fields["notes"] = tuple(fields["notes"])
+        return Artifact(**fields)
+
+
+class Kernel:
+    """A compiled function; call it with tensors.
+
+    Attributes
+    ----------
+    artifact : what the compiler made.
+    out_idx : positions of the parameters that a call allocates and returns.
+    """
+
+    def __init__(self, artifact: Artifact, out_idx: tuple[int, ...], options: Options) -> None:
+        self.artifact = artifact
+        self.out_idx = out_idx
+        self.options = options
+
+    def __call__(self, *args: Any) -> Any:
+        """Run; numpy in gives numpy out, torch CPU gives torch, tvm gives tvm.
+
+        Returns
+        -------
+        The outputs of ``out_idx``: one tensor, a tuple, or None when every parameter was passed.
+        """
+        outputs, _ = self._launch(args, self.options.sim)
+        if not outputs:
+            return None
+        return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+    def profile(self, *args: Any, sim: SimOptions | None = None) -> Report:
+        """Run with a trace and return the report.
+
+        Parameters
+        ----------
+        sim : simulator options of this run; default: the kernel's own, with ``trace`` on.
+        """
+        if sim is None:
+            sim = SimOptions(**{**asdict(self.options.sim), "trace": True})
+        return self._launch(args, sim)[1]
+
+    @property
+    def source(self) -> str:
+        """The Ascend C text."""
+        return self.artifact.source
+
+    @cached_property
+    def stages(self) -> dict[str, tirx.PrimFunc]:
+        """Stage name -> the function at that stage, in order."""
+        return {name: tvm.ir.load_json(text) for name, text in self.artifact.stages.items()}
+
+    @cached_property
+    def executor(self) -> SimulatorExecutor | TwinExecutor:
+        """Where this kernel runs."""
+        a = self.artifact
+        if self.options.executor == "simulator":
+            return SimulatorExecutor(a.table, a.control)
+        if self.options.executor == "twin":
+            return TwinExecutor(a.table, a.source, a.name, len(a.params))
+        raise UnknownExecutorError(
+            self.options.executor, "this version runs kernels on 'simulator' or 'twin'"
+        )
+
+    def _launch(self, args: Sequence, sim: SimOptions) -> tuple[list, Report]:
+        bound = bind(self.artifact.name, self.artifact.params, self.out_idx, args)
+        return bound.outputs, self.executor.launch(bound.values, sim)
+
+
+def compile(
+    func_or_module: tirx.PrimFunc | tvm.IRModule,
+    target: str | Target = "ascend",
+    out_idx: int | Sequence[int] | None = None,
+    options: Options | None = None,
+) -> Kernel:
+    """Compile a function for an Ascend chip.
+
+    Parameters
+    ----------
+    func_or_module : one PrimFunc, or a module that holds exactly one.
+    target : ``"ascend"``, a chip tag such as ``"huawei/ascend-910b4"``, or a Target.
+    out_idx : positions of the parameters that calls allocate and return; negative ones count from the end.
+    options : see ``Options``.
+
+    Raises
+    ------
+    AscendError : for anything that is the caller's mistake.
+    """
+    options = options or Options()
+    target = as_target(target)
+    func = _one_function(func_or_module)
+    func = func.with_attr("target", target)
+    params = _params(func)
+    positions = check_out_idx(str(func.attrs["global_symbol"]), params, out_idx)
+    key = cache.key(func, chip_of(target).name, options.compile_key())
+    data = cache.load(key) if options.cache else None
+    if data is not None:
+        return Kernel(Artifact.from_bytes(data), positions, options)
+    artifact = build_artifact(func, params, options)
+    if options.cache:
+        cache.store(key, artifact.to_bytes())
+    return Kernel(artifact, positions, options)
+
+
+def build_artifact(
+    func: tirx.PrimFunc, params: tuple[ParamInfo, ...], options: Options
+) -> Artifact:
+    """Run the whole compiler on one function that carries its target."""
+    chip = chip_of(func)
+    lowered = lower(func, options.overrides)
+    program = build_program(lowered.final, chip)
+    return Artifact(
+        name=str(func.attrs["global_symbol"]),
+        chip=chip.name,
+        params=params,
+        stages={name: tvm.ir.save_json(f) for name, f in lowered.stages.items()},
+        source=emit(lowered.final, options.cann),
+        table=program.table,
+        control=tvm.ir.save_json(program.control),
+        rule=lowered.rule,
+        decisions=lowered.decisions,
+        notes=tuple(str(n) for n in lowered.final.attrs.get("ascend.notes", ()) or ()),
+    )
+
+
+def _one_function(given: Any) -> tirx.PrimFunc:
+    if isinstance(given, tirx.PrimFunc):
+        if given.attrs and "global_symbol" in given.attrs:
+            return given
+        return given.with_attr("global_symbol", "main")
+    if isinstance(given, tvm.IRModule):
+        funcs = {v.name_hint: f for v, f in given.functions.items() if isinstance(f, tirx.PrimFunc)}
+        if len(funcs) != 1:
+            names = ", ".join(sorted(funcs)) or "none"
+            raise NotAKernelError(
+                f"a module with {len(funcs)} functions ({names})",
+                "pass one PrimFunc, such as mod['name']; relax.build takes whole modules",
+            )
+        ((name, func),) = funcs.items()
+        return func.with_attr("global_symbol", name)
+    raise NotAKernelError(f"a {type(given).__name__}", "pass a PrimFunc or a module that holds one")
+
+
+def _params(func: tirx.PrimFunc) -> tuple[ParamInfo, ...]:
+    result = []
+    for param in func.params:
+        name = str(param.name)
+        if not tirx.is_buffer_var(param):
+            result.append(ParamInfo(name, str(param.ty).strip('"'), None))
+            continue
+        if not all(isinstance(e, tirx.IntImm) for e in param.shape):
+            raise SymbolicShapeError(str(func.attrs["global_symbol"]), name, tuple(param.shape))
+        result.append(ParamInfo(name, str(param.dtype), tuple(int(e) for e in param.shape)))
+    return tuple(result)

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The stage list and the passes between stages: the one place that says what runs in which order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import tvm
+from tvm import tirx
+
+from tvm_ascend.hw.chip import ChipSpec
+from tvm_ascend.schedule.default import apply_default_schedule
+from tvm_ascend.target import chip_of
+from tvm_ascend.transform.infer_layout import InferLayout
+from tvm_ascend.transform.infer_scope import InferScope
+from tvm_ascend.transform.insert_sync import InsertSync
+from tvm_ascend.transform.legalize import Legalize
+from tvm_ascend.transform.lower_blocks import lower_schedule
+from tvm_ascend.transform.map_cores import MapCores
+from tvm_ascend.transform.pipeline_loops import Pipeline
+from tvm_ascend.transform.plan_memory import PlanMemory
+from tvm_ascend.transform.select_instructions import SelectInstructions
+from tvm_ascend.transform.split_cores import SplitCores
+
+STAGES: dict[str, tuple[Callable[[], tvm.ir.transform.Pass], ...]] = {
+    "input": (),
+    "tiled": (MapCores,),
+    "scoped": (InferScope,),
+    "fractal": (InferLayout,),
+    "vectorized": (SelectInstructions,),
+    "pipelined": (Pipeline,),
+    "split": (SplitCores,),
+    "planned": (PlanMemory,),
+    "synced": (InsertSync,),
+    "final": (Legalize,),
+}
+"""Stage name -> the passes that lead to it from the stage before."""
+
+
+@dataclass(frozen=True)
+class Lowered:
+    """One function at every stage, with the decisions taken on the way."""
+
+    stages: dict[str, tirx.PrimFunc]
+    rule: str
+    decisions: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def final(self) -> tirx.PrimFunc:
+        """The function that both code generators read."""
+        return self.stages["final"]
+
+
+def lower(func: tirx.PrimFunc, overrides: Mapping[str, int] | None = None) -> Lowered:
+    """Take one function with an Ascend target through every stage.
+
+    Parameters
+    ----------
+    func : schedulable TIR (blocks), a tile-language kernel, or plain loops; carries ``target``.
+    overrides : automatic choices replaced by name.
+
+    Raises
+    ------
+    AscendError : for anything the chip cannot do, naming the user's line.
+    """
+    chip: ChipSpec = chip_of(func)
+    overrides = dict(overrides or {})
+    stages = {"input": func}
+    rule, decisions = "", {}
+    if has_blocks(func):
+        func, rule, decisions = apply_default_schedule(func, chip, overrides)
+        func = lower_schedule(func)
+    func = func.with_attr("ascend.options", overrides)
+    for stage, passes in STAGES.items():
+        for make in passes:
+            func = _run(make(), func)
+        if stage != "input":
+            stages[stage] = func
+    decisions = {**decisions, **_attr_decisions(func)}
+    unknown = sorted(set(overrides) - set(decisions))
+    if unknown:
+        raise UnknownOverrideError(unknown[0], decisions)
+    return Lowered(stages, rule, decisions)
+
+
+def _run(transform: tvm.ir.transform.Pass, func: tirx.PrimFunc) -> tirx.PrimFunc:
+    return transform(tvm.IRModule({"main": func}))["main"]
+
+
+def _attr_decisions(func: tirx.PrimFunc) -> dict[str, object]:
+    return dict(func.attrs.get("ascend.decisions", {}) or {})

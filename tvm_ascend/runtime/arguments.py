@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Check and bind the arguments of a kernel call; allocate its outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import tvm
+import tvm_ffi
+
+from tvm_ascend.errors import (
+    ArgumentCountError,
+    ArgumentLayoutError,
+    ArgumentShapeError,
+    ArgumentTypeError,
+    OutIndexError,
+)
+
+
+@dataclass(frozen=True)
+class ParamInfo:
+    """One kernel parameter; ``shape`` is None for a scalar."""
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...] | None
+
+
+@dataclass(frozen=True)
+class Bound:
+    """Arguments ready to launch, and what the call returns."""
+
+    values: list
+    outputs: list
+
+
+def check_out_idx(kernel: str, params: Sequence[ParamInfo], out_idx) -> tuple[int, ...]:
+    """Normalise ``out_idx`` to parameter positions; an int means one output."""
+    if out_idx is None:
+        return ()
+    names = [p.name for p in params]
+    given = [out_idx] if isinstance(out_idx, int) else list(out_idx)
+    result: list[int] = []
+    for index in given:
+        legal = isinstance(index, (int, np.integer)) and not isinstance(index, bool)
+        if not legal or not -len(names) <= index < len(names):
+            raise OutIndexError(kernel, index, names)
+        position = int(index) % len(names)
+        if position in result or params[position].shape is None:
+            raise OutIndexError(kernel, index, names)
+        result.append(position)
+    return tuple(result)
+
+
+def bind(kernel: str, params: Sequence[ParamInfo], out_idx: Sequence[int], given: Sequence) -> Bound:
+    """Match the arguments of a call with the parameters; outputs are of the inputs' kind."""
+    expected = [p for i, p in enumerate(params) if i not in out_idx]
+    if len(given) != len(expected):
+        raise ArgumentCountError(kernel, len(given), [p.name for p in expected])
+    allocate = _allocator(given)
+    rest = iter(given)
+    values, outputs = [], {}
+    for i, param in enumerate(params):
+        if i in out_idx:
+            outputs[i] = allocate(param)
+            values.append(tvm_ffi.from_dlpack(outputs[i]))
+        elif param.shape is None:
+            values.append(_scalar(kernel, param, next(rest)))
+        else:
+            values.append(_tensor(kernel, param, next(rest), read_only_ok=bool(out_idx)))
+    return Bound(values, [outputs[i] for i in out_idx])
+
+
+def _scalar(kernel: str, param: ParamInfo, value: Any) -> Any:
+    floating = "float" in param.dtype
+    if isinstance(value, bool) or not isinstance(
+        value, (int, np.integer, *((float, np.floating) if floating else ()))
+    ):
+        raise ArgumentTypeError(kernel, param.name, f"{type(value).__name__} {value!r}", param.dtype)
+    return float(value) if floating else int(value)
+
+
+def _tensor(kernel: str, param: ParamInfo, value: Any, *, read_only_ok: bool) -> tvm_ffi.Tensor:
+    """A DLPack view without a copy where the tensor is contiguous."""
+    if not hasattr(value, "__dlpack__"):
+        expected = f"{param.dtype} tensors (numpy, torch, tvm; anything with DLPack)"
+        raise ArgumentTypeError(kernel, param.name, f"a {type(value).__name__}", expected)
+    dtype = str(value.dtype).removeprefix("torch.")
+    if dtype != param.dtype:
+        raise ArgumentTypeError(kernel, param.name, f"a {dtype} tensor", param.dtype)
+    if tuple(value.shape) != param.shape:
+        raise ArgumentShapeError(kernel, param.name, tuple(value.shape), param.shape)
+    fault = _layout_fault(value)
+    if fault and not read_only_ok:
+        raise ArgumentLayoutError(kernel, param.name, fault)
+    return tvm_ffi.from_dlpack(_compact(value) if fault else value)
+
+
+def _layout_fault(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        if not value.flags.c_contiguous:
+            return "not contiguous"
+        return "" if value.flags.writeable else "read-only"
+    contiguous = getattr(value, "is_contiguous", None)
+    return "" if contiguous is None or contiguous() else "not contiguous"
+
+
+def _compact(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return np.array(value, order="C", copy=True)
+    return value.contiguous()
+
+
+def _allocator(given: Sequence):
+    """Outputs are torch tensors when the first tensor is one, tvm tensors likewise, else numpy arrays."""
+    first = next((g for g in given if hasattr(g, "__dlpack__")), None)
+    if isinstance(first, tvm_ffi.Tensor):
+        return lambda p: tvm.runtime.empty(p.shape, p.dtype)
+    if type(first).__module__.partition(".")[0] == "torch":
+        import torch  # noqa: PLC0415 - optional at run time
+
+        return lambda p: torch.empty(p.shape, dtype=getattr(torch, p.dtype))
+    return lambda p: np.empty(p.shape, np.dtype(p.dtype))

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What one simulated launch tells: cycles, busy pipes, bytes, hazards, timeline."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+_KIND_OF_PIPE = {"M": "cube", "V": "vector", "MTE1": "L1 to L0", "S": "scalar"}
+_BOUND_SHARE = 0.5
+
+
+@dataclass(frozen=True)
+class Access:
+    """One side of a hazard: the statement, its source line and its pipe."""
+
+    text: str
+    where: str
+    pipe: str
+
+    def __str__(self) -> str:
+        place = f" at {self.where}" if self.where else ""
+        return f"`{self.text}`{place} (pipe {self.pipe})"
+
+
+@dataclass(frozen=True)
+class Hazard:
+    """One thing the simulator refuses: its kind, both statements, the bytes and what would order them."""
+
+    kind: str
+    message: str
+    core: int
+    space: str
+    bytes: tuple[int, int] | None
+    first: Access | None
+    second: Access | None
+    fix: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """Result of one launch.
+
+    Attributes
+    ----------
+    cycles : cycles of the slowest core, launch included.
+    time_us : the same at the chip's clock, in microseconds.
+    pipes : busy cycles by core, then by pipe.
+    bytes : bytes moved by path, for example ``gm_to_ub``.
+    instructions : number of executed instructions by name.
+    hazards : what the checker found (empty when ``SimOptions.strict``, which raises instead).
+    """
+
+    kernel: str
+    cycles: int
+    time_us: float
+    pipes: Mapping[int, Mapping[str, int]]
+    core_cycles: Mapping[int, int]
+    bytes: Mapping[str, int]
+    instructions: Mapping[str, int]
+    hazards: Sequence[Hazard]
+    sites: Sequence[Mapping] = field(repr=False)
+    events: Sequence[Sequence[int]] = field(repr=False)
+
+    @property
+    def busy_share(self) -> dict[str, float]:
+        """Share of all cores' time that each pipe is busy, 0 to 1."""
+        total = self.cycles * max(len(self.pipes), 1)
+        names = {pipe for busy in self.pipes.values() for pipe in busy}
+        return {
+            name: sum(busy.get(name, 0) for busy in self.pipes.values()) / total
+            for name in sorted(names)
+        }
+
+    @property
+    def bound(self) -> str:
+        """What limits the slowest core: the busiest pipe's kind, or ``latency`` when none is half busy."""
+        slowest = max(self.core_cycles, key=lambda core: self.core_cycles[core])
+        busy = self.pipes[slowest]
+        pipe = max(busy, key=lambda name: busy[name])
+        if busy[pipe] < _BOUND_SHARE * self.cycles:
+            return "latency"
+        return _KIND_OF_PIPE.get(pipe, "memory")
+
+    def trace(self, path: str | Path) -> Path:
+        """Write the timeline as Chrome/Perfetto JSON; one process per core, one thread per pipe."""
+        path = Path(path)
+        scale = self.time_us / self.cycles
+        pipes = sorted({event[1] for event in self.events})
+        events: list[dict] = [
+            {"ph": "M", "name": "process_name", "pid": core, "args": {"name": f"core {core}"}}
+            for core in self.pipes
+        ]
+        for core, pipe, start, end, site in self.events:
+            row = self.sites[site]
+            events.append(
+                {
+                    "ph": "X",
+                    "name": row["op"],
+                    "pid": core,
+                    "tid": pipes.index(pipe),
+                    "ts": start * scale,
+                    "dur": (end - start) * scale,
+                    "args": {"text": row["text"], "where": row["where"], "cycles": end - start},
+                }
+            )
+        for core in self.pipes:
+            events += [
+                {"ph": "M", "name": "thread_name", "pid": core, "tid": i, "args": {"name": pipe}}
+                for i, pipe in enumerate(pipes)
+            ]
+        path.write_text(json.dumps({"traceEvents": events, "displayTimeUnit": "ns"}))
+        return path
+
+    def text(self) -> str:
+        """A few lines for people."""
+        lines = [
+            f"{self.kernel}: {self.cycles} cycles, {self.time_us:.2f} us, bound by {self.bound}, "
+            f"{len(self.pipes)} cores"
+        ]
+        busy = {p: sum(b.get(p, 0) for b in self.pipes.values()) for p in self.busy_share}
+        for pipe, share in self.busy_share.items():
+            lines.append(f"  pipe {pipe:<5}{busy[pipe]:>12} busy cycles {100 * share:6.1f} %")
+        for path, count in sorted(self.bytes.items()):
+            lines.append(f"  {path:<14}{count:>14} bytes")
+        return "\n".join(lines)
+
+
+def read_report(kernel: str, raw: str, sites: Sequence[Mapping]) -> Report:
+    """Read the simulator's JSON."""
+    data = json.loads(raw)
+
+    def access(side: Mapping | None) -> Access | None:
+        return None if side is None else Access(side["text"], side["where"], side["pipe"])
+
+    hazards = [
+        Hazard(
+            h["kind"],
+            h["message"],
+            h["core"],
+            h["space"],
+            tuple(h["bytes"]) if h["bytes"] else None,
+            access(h["first"]),
+            access(h["second"]),
+            h["fix"],
+        )
+        for h in data["hazards"]
+    ]
+    return Report(
+        kernel=kernel,
+        cycles=data["cycles"],
+        time_us=data["time_us"],
+        pipes={c["id"]: c["busy"] for c in data["cores"]},
+        core_cycles={c["id"]: c["cycles"] for c in data["cores"]},
+        bytes=data["bytes"],
+        instructions=data["instructions"],
+        hazards=hazards,
+        sites=sites,
+        events=data.get("trace") or (),
+    )

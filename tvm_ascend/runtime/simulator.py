@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The default executor: the embedded simulator, driven by LLVM-compiled control code."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from functools import cached_property
+
+import tvm
+import tvm_ffi
+
+from tvm_ascend.errors import hazard_error
+from tvm_ascend.options import SimOptions
+from tvm_ascend.runtime import native
+from tvm_ascend.runtime.report import Report, read_report
+
+
+class SimulatorExecutor:
+    """Runs one program; machine code is made at the first launch.
+
+    Parameters
+    ----------
+    table : the program JSON.
+    control : JSON of the lowered host module.
+    """
+
+    def __init__(self, table: str, control: str) -> None:
+        self._table = table
+        self._control_json = control
+
+    @cached_property
+    def sites(self) -> list[dict]:
+        """The site table, for reports."""
+        return json.loads(self._table)["sites"]
+
+    @cached_property
+    def _name(self) -> str:
+        return json.loads(self._table)["kernel"]
+
+    @cached_property
+    def _control(self) -> tvm_ffi.Function:
+        native.load()
+        build = tvm_ffi.get_global_func("target.build.llvm")
+        module = build(tvm.ir.load_json(self._control_json), tvm.target.Target("llvm"))
+        return module["control"]
+
+    def launch(self, args: Sequence, options: SimOptions) -> Report:
+        """Run with tensors and integers in parameter order; outputs are written in place."""
+        control = self._control
+        run = tvm_ffi.get_global_func("tvm_ascend.sim.launch")
+        raw = run(self._table, control, list(args), json.dumps(asdict(options)))
+        return raise_hazards(read_report(self._name, raw, self.sites), options)
+
+
+def raise_hazards(report: Report, options: SimOptions) -> Report:
+    """Strict runs raise the first hazard."""
+    if options.strict and report.hazards:
+        raise hazard_error(report.kernel, report.hazards[0])
+    return report
