@@ -148,7 +148,7 @@ def compile(
     func = func.with_attr("target", target)
     params = _params(func)
     positions = check_out_idx(str(func.attrs["global_symbol"]), params, out_idx)
-    key = cache.key(func, chip_of(target).name, options.compile_key())
+    key = cache.key(tvm.ir.save_json(func), chip_of(target).name, options.compile_key())
     data = cache.load(key) if options.cache else None
     if data is not None:
         return Kernel(Artifact.from_bytes(data), positions, options)
