@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -80,7 +80,7 @@ class Kernel:
         -------
         The outputs of ``out_idx``: one tensor, a tuple, or None when every parameter was passed.
         """
-        outputs, _ = self._launch(args, self.options.sim)
+        outputs, _ = self.run(*args)
         if not outputs:
             return None
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
@@ -92,9 +92,12 @@ class Kernel:
         ----------
         sim : simulator options of this run; default: the kernel's own, with ``trace`` on.
         """
-        if sim is None:
-            sim = SimOptions(**{**asdict(self.options.sim), "trace": True})
-        return self._launch(args, sim)[1]
+        return self.run(*args, sim=sim or replace(self.options.sim, trace=True))[1]
+
+    def run(self, *args: Any, sim: SimOptions | None = None) -> tuple[list, Report]:
+        """Run once and return the outputs of ``out_idx`` together with the report."""
+        bound = bind(self.artifact.name, self.artifact.params, self.out_idx, args)
+        return bound.outputs, self.executor.launch(bound.values, sim or self.options.sim)
 
     @property
     def source(self) -> str:
@@ -117,10 +120,6 @@ class Kernel:
         raise UnknownExecutorError(
             self.options.executor, "this version runs kernels on 'simulator' or 'twin'"
         )
-
-    def _launch(self, args: Sequence, sim: SimOptions) -> tuple[list, Report]:
-        bound = bind(self.artifact.name, self.artifact.params, self.out_idx, args)
-        return bound.outputs, self.executor.launch(bound.values, sim)
 
 
 def compile(
@@ -162,20 +161,41 @@ def build_artifact(
     func: tirx.PrimFunc, params: tuple[ParamInfo, ...], options: Options
 ) -> Artifact:
     """Run the whole compiler on one function that carries its target."""
-    chip = chip_of(func)
     lowered = lower(func, options.overrides)
-    program = build_program(lowered.final, chip)
+    stages = {name: tvm.ir.save_json(f) for name, f in lowered.stages.items()}
+    return _generate(lowered.final, params, stages, lowered.rule, lowered.decisions, options)
+
+
+def rebuild(kernel: Kernel, final: tirx.PrimFunc) -> Kernel:
+    """A kernel whose final function was edited by hand: code is generated anew, earlier stages stay."""
+    old = kernel.artifact
+    stages = {**old.stages, "final": tvm.ir.save_json(final)}
+    artifact = _generate(final, old.params, stages, old.rule, old.decisions, kernel.options)
+    return Kernel(artifact, kernel.out_idx, kernel.options)
+
+
+def _generate(
+    final: tirx.PrimFunc,
+    params: tuple[ParamInfo, ...],
+    stages: Mapping[str, str],
+    rule: str,
+    decisions: Mapping[str, Any],
+    options: Options,
+) -> Artifact:
+    """Run both code generators on a final function."""
+    chip = chip_of(final)
+    program = build_program(final, chip)
     return Artifact(
-        name=str(func.attrs["global_symbol"]),
+        name=str(final.attrs["global_symbol"]),
         chip=chip.name,
         params=params,
-        stages={name: tvm.ir.save_json(f) for name, f in lowered.stages.items()},
-        source=emit(lowered.final, options.cann),
+        stages=stages,
+        source=emit(final, options.cann),
         table=program.table,
         control=tvm.ir.save_json(program.control),
-        rule=lowered.rule,
-        decisions=lowered.decisions,
-        notes=tuple(str(n) for n in lowered.final.attrs.get("ascend.notes", ()) or ()),
+        rule=rule,
+        decisions=decisions,
+        notes=tuple(str(n) for n in final.attrs.get("ascend.notes", ()) or ()),
     )
 
 

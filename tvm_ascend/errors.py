@@ -251,3 +251,31 @@ class UnknownExecutorError(AscendError):
 
     def __init__(self, name: str, allowed: str) -> None:
         super().__init__(f"executor {name!r} cannot be used; {allowed}.")
+
+
+class NestedGrid(AscendError):
+    """A second grid inside a kernel."""
+
+    def __init__(self, axis: str, span: object) -> None:
+        super().__init__(
+            f"{at(span)}: a second grid ({axis}) starts inside the kernel; allowed is one grid around the whole body. "
+            "Make one kernel per grid, or one T.Kernel with several extents."
+        )
+
+
+class UnknownStageError(AscendError):
+    """A stage name that the pipeline does not have."""
+
+    def __init__(self, name: str, known: list[str]) -> None:
+        super().__init__(f"there is no stage {name!r}; the stages are {', '.join(known)}.")
+
+
+class UnknownOverrideError(AscendError):
+    """An override that no choice of this kernel answers to."""
+
+    def __init__(self, name: str, decisions: dict[str, object]) -> None:
+        known = ", ".join(f"{k} (now {v})" for k, v in decisions.items()) or "none"
+        super().__init__(
+            f"override {name!r} names no choice of this kernel; its choices are {known}. "
+            "Correct the name in Options(overrides=...)."
+        )

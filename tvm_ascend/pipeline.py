@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import tvm
 from tvm import tirx
 
+from tvm_ascend.errors import UnknownOverrideError
 from tvm_ascend.hw.chip import ChipSpec
 from tvm_ascend.schedule.default import apply_default_schedule
 from tvm_ascend.target import chip_of
@@ -16,7 +17,7 @@ from tvm_ascend.transform.infer_layout import InferLayout
 from tvm_ascend.transform.infer_scope import InferScope
 from tvm_ascend.transform.insert_sync import InsertSync
 from tvm_ascend.transform.legalize import Legalize
-from tvm_ascend.transform.lower_blocks import lower_schedule
+from tvm_ascend.transform.lower_blocks import has_blocks, lower_schedule
 from tvm_ascend.transform.map_cores import MapCores
 from tvm_ascend.transform.pipeline_loops import Pipeline
 from tvm_ascend.transform.plan_memory import PlanMemory

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Developer mode: look at every stage, take over any choice, break things on purpose."""
+
+from __future__ import annotations
+
+from tvm_ascend.dev.stages import diff, show
+from tvm_ascend.dev.syncs import SyncTrial, break_sync, syncs
+from tvm_ascend.dev.workbench import Change, Workbench
+
+__all__ = ["Change", "SyncTrial", "Workbench", "break_sync", "diff", "show", "syncs"]
