@@ -21,7 +21,7 @@ _HOME = {
 _broken: Exception | None = None
 try:
     register()
-except Exception as reason:  # noqa: BLE001  `python -m tvm_ascend doctor` must start without a working TVM
+except Exception as reason:  # the doctor, started as a module of this package, must still run
     _broken = reason
 
 

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``python -m tvm_ascend <verb>``; a wrong command line ends with exit code 2."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+
+def _doctor(arguments: argparse.Namespace) -> int:
+    from .doctor import main
+
+    return main(as_json=arguments.json)
+
+
+def _demo(arguments: argparse.Namespace) -> int:
+    from .dev.demo import main
+
+    return main(out=arguments.out, as_json=arguments.json)
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line of the package."""
+    top = argparse.ArgumentParser(prog="python -m tvm_ascend", description=__doc__)
+    verbs = top.add_subparsers(dest="verb", required=True)
+    doctor = verbs.add_parser("doctor", help="what this machine has, and what mends what it lacks")
+    doctor.set_defaults(run=_doctor)
+    demo = verbs.add_parser("demo", help="compile, run, tune and explain real kernels")
+    demo.add_argument("--out", type=Path, default=Path("build/demo"), help="folder for the results")
+    demo.set_defaults(run=_demo)
+    for verb in (doctor, demo):
+        verb.add_argument("--json", action="store_true", help="print JSON instead of text")
+    return top
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one verb and return its exit code."""
+    chosen = parser().parse_args(arguments)
+    return int(chosen.run(chosen))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
