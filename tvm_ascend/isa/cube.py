@@ -19,7 +19,14 @@ ROWS: tuple[Instr, ...] = (
         pipe=Pipe.M,
         core=AIC,
         operands=(
-            Operand(name="dst", spaces=(Space.L0C,), rw="rw", span="ceildiv(m, 16) * ceildiv(n, 16) * 256", dtype="C"),
+            Operand(
+                name="dst",
+                spaces=(Space.L0C,),
+                rw="rw",
+                span="ceildiv(m, 16) * ceildiv(n, 16) * 256",
+                dtype="C",
+                align="1024",
+            ),
             Operand(
                 name="a", spaces=(Space.L0A,), rw="r", span="ceildiv(m, 16) * ceildiv(k, block) * fractal", dtype="A"
             ),
@@ -37,7 +44,7 @@ ROWS: tuple[Instr, ...] = (
         dtypes=(("float32", "float16", "float16"), ("float32", "bfloat16", "bfloat16"), ("int32", "int8", "int8")),
         body="mmad",
         emit="AscendC::Mmad({dst}, {a}, {b}, AscendC::MmadParams({m}, {n}, {k}, 0, false, {init}));",
-        cycles="MMAD_ISSUE + ceildiv(m, 16) * ceildiv(n, 16) * ceildiv(k, block)",
+        cycles="MMAD_ISSUE + ceildiv(m, 16) * ceildiv(n, 16) * ceildiv(k, block_a)",
         latency="MMAD_LATENCY",
         doc="dst[m, n] (+)= a[m, k] b[k, n]; L0A is ZZ, L0B is ZN, L0C is NZ; init starts the sum at zero.",
         source="ASCEND 2.2, 3.9, 5.4, 5.5b",

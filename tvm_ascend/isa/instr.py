@@ -30,6 +30,17 @@ class Space(str, Enum):
     L0C = "l0c"
 
 
+ALIGNMENT = {
+    Space.GM: "itemsize",
+    Space.UB: "32",
+    Space.L1: "32",
+    Space.L0A: "512",
+    Space.L0B: "512",
+    Space.L0C: "64",
+}
+"""Bytes an operand's address must be a multiple of, unless the row says otherwise [doc: ASCEND 1.6]."""
+
+
 class CoreType(str, Enum):
     """The two core kinds of a split AI Core."""
 
@@ -43,6 +54,8 @@ class Operand:
 
     ``dtype`` is a type variable of the row (``"T"``, ``"U"``) or a concrete dtype. ``span`` is the number of
     elements from the address to the end of the last element touched, an upper bound in the expression subset.
+    ``align`` is the address alignment in bytes where it differs from that of the space. ``itemsize``, ``block`` and
+    ``fractal`` in both texts are bytes per element, elements per 32 bytes and per 512 bytes of this operand's dtype.
     """
 
     name: str
@@ -50,6 +63,7 @@ class Operand:
     rw: str  # "r", "w" or "rw"
     span: str
     dtype: str = "T"
+    align: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +90,9 @@ class Instr:
     ``emit`` is the Ascend C statement; ``{x}`` is the rendered operand or parameter x, ``{T}`` a C++ type.
     ``renamed`` maps the CANN version that renamed the call to its new ``emit``, oldest first.
     ``timing`` keys the vector timing of the chip; other pipes give occupancy in ``cycles`` over parameters and
-    UPPER_CASE constants of the chip.
+    UPPER_CASE constants of the chip; there ``itemsize``, ``block`` and ``fractal`` are those of the first operand,
+    ``itemsize_x`` and so on those of operand x.
+    ``accumulates``: in the repeat form dst may be the last source with repeat stride 0, which adds up over repeats.
     """
 
     key: str
@@ -96,4 +112,5 @@ class Instr:
     timing: str = ""
     cycles: str = ""
     latency: str = "0"
+    accumulates: bool = False
     renamed: tuple[tuple[str, str], ...] = field(default=())

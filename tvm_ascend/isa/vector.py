@@ -60,6 +60,7 @@ def _binary(key: str, name: str, lane: str, dtypes: tuple[tuple[str, ...], ...],
             "{dst_blk}, {src0_blk}, {src1_blk}, {dst_rep}, {src0_rep}, {src1_rep}));"
         ),
         timing=timing,
+        accumulates=key != "div",
         doc=doc + " First `mask` lanes of each of `repeat` repeats; strides in 32-byte blocks.",
         source="ASCEND 3.0, 3.1",
     )
@@ -118,7 +119,7 @@ def _whole_reduce(key: str, kind: str, timing: str) -> Instr:
         pipe=Pipe.V,
         core=AIV,
         operands=(
-            Operand(name="dst", spaces=UB, rw="w", span="(repeat - 1) * dst_rep + 1"),
+            Operand(name="dst", spaces=UB, rw="w", span="(repeat - 1) * dst_rep + 1", align="itemsize"),
             Operand(name="src", spaces=UB, rw="r", span=_repeat_span("src")),
         ),
         params=(
