@@ -11,6 +11,16 @@ from __future__ import annotations
 class AscendError(Exception):
     """Base of every error that tvm_ascend raises for a user's mistake."""
 
+    @classmethod
+    def from_text(cls, text: str) -> AscendError:
+        """An error of this class whose text is already made, as when it crossed a process or C++."""
+        error = cls.__new__(cls)
+        Exception.__init__(error, text)
+        return error
+
+    def __reduce__(self) -> tuple:
+        return type(self).from_text, (str(self),)
+
 
 def at(span) -> str:
     """Render a TVM span as ``file:line``, or an empty string when the statement carries none."""
@@ -278,4 +288,36 @@ class UnknownOverrideError(AscendError):
         super().__init__(
             f"override {name!r} names no choice of this kernel; its choices are {known}. "
             "Correct the name in Options(overrides=...)."
+        )
+
+
+class UnknownOverride(AscendError):
+    """An override that the rule which took the function does not know."""
+
+    def __init__(self, name: str, known: tuple[str, ...]) -> None:
+        super().__init__(
+            f"override `{name}` is no choice of this schedule; allowed are {', '.join(known)}. Drop or rename it."
+        )
+
+
+class BadTile(AscendError):
+    """An overridden tile size that is misaligned or out of range."""
+
+    def __init__(self, name: str, value: int, step: int, most: int | None) -> None:
+        limit = f" up to {most}" if most is not None else ""
+        near = max(step, value // step * step) if most is None else min(max(value, step), most)
+        super().__init__(
+            f"override `{name}` = {value} cannot be used: it must be a positive multiple of {step}{limit}. "
+            f"Try {near}."
+        )
+
+
+class TileDoesNotFit(AscendError):
+    """No tile agrees with the overrides and fits on the chip."""
+
+    def __init__(self, overrides: dict[str, int], dropped: dict[str, int]) -> None:
+        reasons = "; ".join(f"{count} tiles: {reason}" for reason, count in dropped.items())
+        super().__init__(
+            f"no tile agrees with the overrides {overrides} and fits ({reasons or 'nothing was left to try'}). "
+            "Make an overridden size smaller, or drop one and let the model choose."
         )
