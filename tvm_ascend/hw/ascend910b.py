@@ -73,7 +73,6 @@ CONSTANTS = {
     "GM_READ_LATENCY": 500,
     "GM_WRITE_LATENCY": 300,
     "GM_BURST_CYCLES": 20,  # 128-byte packets leave every 20.6 cycles [measured: 5.5b]
-    "GM_LINE_BYTES": 512,  # misaligned requests are rounded out to lines [doc: 1.4]
     "SCALAR_ISSUE": 1,  # [doc: 5.4]
     "COUNT_FORM_ISSUE": 4,  # setting and restoring counter mode [doc: 5.4]
     "SYNC_ISSUE": 1,  # [doc: 5.4]
@@ -81,9 +80,11 @@ CONSTANTS = {
     "SCALAR_LOAD": 10,
     "SCALAR_STORE": 10,
     "CORE_START_CYCLES": 540,  # TPipe set-up, 0.3 us [doc: 5.4]
-    "UB_BANK_GROUPS": 16,  # [doc: 1.7]
-    "UB_BANK_BYTES": 65536,  # [doc: 1.7] bytes between banks of one group
 }
+
+# ND2NZ tiles of 64 rows: 344 cycles for 64 columns, 1027 for 256; rows of 128 bytes into UB: 531
+# cycles a tile of 64 against 488 in one piece [derived: 5.5, 5.5b].
+GM_ROW_CYCLES = {"AIC": 1.8, "AIV": 0.7}
 
 PATHS_910B1 = Paths(
     # [doc: 5.4, table per number of cores]
@@ -109,10 +110,11 @@ PATHS_910B1 = Paths(
         (40, 42.6),
         (48, 34.3),
     ),
-    gm_to_l1=_gigabytes((1, 135), (24, 59)),  # one core [doc: 5.4], 24 from HBM [measured: 5.5b]
+    # Cube operands are read by several cores, so most reads hit L2: one core [doc: 5.4, L2 to L1],
+    # 24 cores in an 8192-cubed matmul [measured: 5.5b]. A stream that is read once gets 59 GB/s.
+    gm_to_l1=_gigabytes((1, 221), (24, 152)),
     l0c_to_gm=_gigabytes((1, 155), (24, 140)),  # [measured: MEASURED, fixpipe]
-    l2_to_ub=_gigabytes((1, 137), (48, 108)),  # one core [doc: 5.4], 48 share 5.2 TB/s [doc: 1.4]
-    l2_to_l1=_gigabytes((1, 221), (24, 152)),  # one core [doc: 5.4], 24 [measured: 5.5b]
+    gm_row_cycles=GM_ROW_CYCLES,
 )
 
 PATHS_910B4 = Paths(
@@ -123,13 +125,11 @@ PATHS_910B4 = Paths(
     ub_to_gm=_gigabytes(
         (1, 131.3), (2, 146.7), (4, 90.8), (8, 80.2), (16, 70.0), (24, 53.4), (32, 39.0), (40, 29.7)
     ),
-    # One core [doc: 5.4], 20 [measured: MEASURED, weight streaming of a 910B4-1].
-    gm_to_l1=_gigabytes((1, 82.5), (20, 50)),
+    # Mostly L2 hits as above: one core [doc: 5.4, L2 to L1]; a 910B4-1 matmul at 0.85 of the Cube's
+    # peak needs as much on 20 [derived: MEASURED].
+    gm_to_l1=_gigabytes((1, 135), (20, 135)),
     l0c_to_gm=_gigabytes((1, 155), (20, 140)),  # [measured: MEASURED, fixpipe]
-    # One core [doc: 5.4], 40 at 2.6 TB/s together [measured: MEASURED, tensor_move].
-    l2_to_ub=_gigabytes((1, 87.4), (40, 65)),
-    # One core [doc: 5.4]; a 910B4-1 matmul at 0.85 of peak needs it on 20 too [derived: MEASURED].
-    l2_to_l1=_gigabytes((1, 135), (20, 135)),
+    gm_row_cycles=GM_ROW_CYCLES,
 )
 
 # The published table of the 910B4-1 doubles that of the 910B4 and contradicts what was measured on

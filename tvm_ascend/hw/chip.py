@@ -45,8 +45,8 @@ class Paths:
     ub_to_gm: Curve
     gm_to_l1: Curve
     l0c_to_gm: Curve
-    l2_to_ub: Curve
-    l2_to_l1: Curve
+    gm_row_cycles: Mapping[str, float]
+    """Cycles of starting one more row of a strided copy, by the kind of core."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,18 +101,16 @@ class ChipSpec:
 
     def timing_constants(self, core_type: str, cores: int) -> dict[str, float]:
         """Every constant of a launch that keeps ``cores`` cores of ``core_type`` busy."""
-        paths, vector_core = self.paths, core_type.upper() == "AIV"
-        read = paths.gm_to_ub if vector_core else paths.gm_to_l1
-        write = paths.ub_to_gm if vector_core else paths.l0c_to_gm
-        l2_read = paths.l2_to_ub if vector_core else paths.l2_to_l1
-        per_cycle = {
-            "GM_READ_BYTES_PER_CYCLE": interpolate(read, cores),
-            "GM_WRITE_BYTES_PER_CYCLE": interpolate(write, cores),
-            "L2_READ_BYTES_PER_CYCLE": interpolate(l2_read, cores),
-        }
+        kind, paths = core_type.upper(), self.paths
+        read, write = {
+            "AIV": (paths.gm_to_ub, paths.ub_to_gm),
+            "AIC": (paths.gm_to_l1, paths.l0c_to_gm),
+        }[kind]
         return {
             **self.constants,
-            **{name: rate / self.clock_hz for name, rate in per_cycle.items()},
+            "GM_READ_BYTES_PER_CYCLE": interpolate(read, cores) / self.clock_hz,
+            "GM_WRITE_BYTES_PER_CYCLE": interpolate(write, cores) / self.clock_hz,
+            "GM_ROW_CYCLES": paths.gm_row_cycles[kind],
             "LAUNCH_CYCLES": interpolate(self.launch_seconds, cores) * self.clock_hz,
             "QUEUE_DEPTH": self.queue_depth,
         }
