@@ -321,3 +321,14 @@ class TileDoesNotFit(AscendError):
             f"no tile agrees with the overrides {overrides} and fits ({reasons or 'nothing was left to try'}). "
             "Make an overridden size smaller, or drop one and let the model choose."
         )
+
+
+class ScopeContradiction(AscendError):
+    """A buffer whose uses need two different memories."""
+
+    def __init__(self, name: str, first: tuple, second: tuple) -> None:
+        uses = " and ".join(f"{space} by {at(span)} ({what})" for what, space, span in (first, second))
+        super().__init__(
+            f"buffer `{name}` is needed in two memories: {uses}. A buffer lives in one memory; "
+            "allocate a second tile and T.copy between the two."
+        )

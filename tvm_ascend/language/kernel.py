@@ -39,7 +39,9 @@ class Kernel:
         self._stack = ExitStack()
 
     def __enter__(self) -> tvm.ir.Var | list[tvm.ir.Var]:
-        frames = [tvm_script.launch_thread(a, n) for a, n in zip(_AXES, self._extents, strict=False)]
+        frames = [
+            tvm_script.launch_thread(a, n) for a, n in zip(_AXES, self._extents, strict=False)
+        ]
         block = [self._stack.enter_context(frame) for frame in frames]
         return block[0] if len(block) == 1 else block
 
@@ -55,7 +57,9 @@ def _alloc(scope: str, where: str):
     return alloc
 
 
-alloc_fragment = _alloc("local.fragment", "the unified buffer, or in L0C when a gemm accumulates into it")
+alloc_fragment = _alloc(
+    "local.fragment", "the unified buffer, or in L0C when a gemm accumulates into it"
+)
 alloc_shared = _alloc("shared", "the unified buffer, or in L1 when a gemm reads it")
 alloc_ub = _alloc("shared.ub", "the unified buffer of a Vector core")
 alloc_L1 = _alloc("shared.l1", "the L1 buffer of a Cube core")

@@ -40,7 +40,12 @@ TILE_OPS: dict[str, TileOp] = {
             params=(),
             doc="Copies a region, casting when dtypes differ; lanes outside a tensor load 0 and are not stored.",
         ),
-        TileOp(key="tile_fill", operands=("dst",), params=("value",), doc="Sets every element of a region."),
+        TileOp(
+            key="tile_fill",
+            operands=("dst",),
+            params=("value",),
+            doc="Sets every element of a region.",
+        ),
         TileOp(
             key="tile_gemm",
             operands=("c", "a", "b"),
@@ -61,7 +66,11 @@ def key_of(node: object) -> str | None:
     """Return the key of an Ascend call, or of the statement evaluating one, else None."""
     if isinstance(node, tirx.Evaluate):
         node = node.value
-    if isinstance(node, tvm.ir.Call) and isinstance(node.op, Op) and node.op.name.startswith(PREFIX):
+    if (
+        isinstance(node, tvm.ir.Call)
+        and isinstance(node.op, Op)
+        and node.op.name.startswith(PREFIX)
+    ):
         return node.op.name.removeprefix(PREFIX)
     return None
 
@@ -105,7 +114,9 @@ class AscendNamespace:
 def _builder(key: str, names: tuple[str, ...], doc: str):
     def build(*args: object) -> tvm.ir.Call:
         if len(args) != len(names):
-            raise TypeError(f"T.ascend.{key} takes {len(names)} arguments ({', '.join(names)}), got {len(args)}")
+            raise TypeError(
+                f"T.ascend.{key} takes {len(names)} arguments ({', '.join(names)}), got {len(args)}"
+            )
         return call_expr(key, *args)
 
     build.__name__ = key

@@ -55,7 +55,9 @@ def _complete(load: TensorLoad, shape: list[tvm.ir.Expr]) -> TensorRegion:
     return tirx.BufferRegion(load.source, ranges)
 
 
-def complete_pair(op: str, names: tuple[str, str], pair: tuple[object, object]) -> tuple[TensorRegion, TensorRegion]:
+def complete_pair(
+    op: str, names: tuple[str, str], pair: tuple[object, object]
+) -> tuple[TensorRegion, TensorRegion]:
     """Return two operands as regions of the same shape; a single element takes its extents from the other side."""
     first, second = (region_of(op, n, v) for n, v in zip(names, pair, strict=True))
     if isinstance(pair[0], TensorLoad) and not isinstance(pair[1], TensorLoad):

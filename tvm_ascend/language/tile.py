@@ -46,10 +46,16 @@ def _reduce(kind: str, src: object, dst: object, dim: int, clear: bool) -> tvm.i
     if not -rank <= dim < rank:
         raise ReduceAxis(op, dim, rank)
     axis = dim % rank
-    left = [e for k, e in enumerate(extents(source)) if k != axis and not (isinstance(e, tirx.IntImm) and e.value == 1)]
+    left = [
+        e
+        for k, e in enumerate(extents(source))
+        if k != axis and not (isinstance(e, tirx.IntImm) and e.value == 1)
+    ]
     right = long_extents(target)
     analyzer = Analyzer()
-    if len(left) != len(right) or not all(analyzer.can_prove_equal(a, b) for a, b in zip(left, right, strict=True)):
+    if len(left) != len(right) or not all(
+        analyzer.can_prove_equal(a, b) for a, b in zip(left, right, strict=True)
+    ):
         raise ShapeMismatch(
             op,
             source.source.name,
@@ -100,7 +106,12 @@ def gemm(
         ((right, n), (out, columns), f"the n extents must agree, {n} is not {columns}"),
     ):
         if not analyzer.can_prove_equal(x, y):
-            names = (first.source.name, tuple(extents(first)), second.source.name, tuple(extents(second)))
+            names = (
+                first.source.name,
+                tuple(extents(first)),
+                second.source.name,
+                tuple(extents(second)),
+            )
             raise ShapeMismatch("gemm", *names, rule)
     return call_expr("tile_gemm", out, left, right, bool(transpose_A), bool(transpose_B), init)
 

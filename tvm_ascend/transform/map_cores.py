@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Spread the grid of a kernel over the cores of the chip."""
+
+from __future__ import annotations
+
+import tvm
+import tvm_ffi
+from tvm import tirx
+from tvm.sym import Analyzer
+from tvm.tirx.transform.function_pass import prim_func_pass
+
+from tvm_ascend.errors import NestedGrid
+from tvm_ascend.isa.instr import CoreType, Space
+from tvm_ascend.language.loops import NUM_STAGES
+from tvm_ascend.language.ops import key_of
+from tvm_ascend.layout.scope import space_of
+from tvm_ascend.target import chip_of
+
+OPTIONS = "ascend.options"
+DECISIONS = "ascend.decisions"
+GRID = "ascend.grid"
+DEFAULT_NUM_STAGES = 2
+_CUBE_SPACES = (Space.L1, Space.L0A, Space.L0B, Space.L0C)
+
+
+def core_type_of(body: tirx.Stmt) -> CoreType:
+    """Return the core kind that owns a kernel: the Cube core where anything is its own, else the Vector core."""
+    found = []
+
+    def allocation(node: tirx.AllocBuffer) -> None:
+        if space_of(node.buffer) in _CUBE_SPACES:
+            found.append(node)
+
+    def call(node: tvm.ir.Call) -> None:
+        if key_of(node) == "tile_gemm":
+            found.append(node)
+
+    tvm_ffi.structural_walk(body, [(tirx.AllocBuffer, allocation), (tvm.ir.Call, call)])
+    return CoreType.AIC if found else CoreType.AIV
+
+
+def _is_grid(stmt: object) -> bool:
+    if not (isinstance(stmt, tirx.AttrStmt) and stmt.attr_key == "thread_extent"):
+        return False
+    return stmt.node.thread_tag.startswith("blockIdx.")
+
+
+def _peel(body: tirx.Stmt) -> tuple[list[tirx.AttrStmt], tirx.Stmt]:
+    """Split a kernel into its grid dimensions, outermost first, and what runs for each point."""
+    grid = []
+    while _is_grid(body):
+        grid.append(body)
+        body = body.body
+
+    def nested(stmt: tirx.AttrStmt) -> None:
+        if _is_grid(stmt):
+            raise NestedGrid(stmt.node.thread_tag, stmt.span)
+
+    tvm_ffi.structural_walk(body, [(tirx.AttrStmt, nested)])
+    return grid, body
+
+
+def _points(grid: list[tirx.AttrStmt], flat: tvm.ir.Expr) -> dict[tvm.ir.Var, tvm.ir.Expr]:
+    """Recover every grid variable from the flat block number; the outermost dimension varies fastest."""
+    points: dict[tvm.ir.Var, tvm.ir.Expr] = {}
+    for attr in grid[:-1]:
+        points[attr.node.var] = tirx.floormod(flat, attr.value)
+        flat = tirx.floordiv(flat, attr.value)
+    points[grid[-1].node.var] = flat
+    return {v: e if v.ty == e.ty else tirx.Cast(str(v.ty.dtype), e) for v, e in points.items()}
+
+
+def _num_stages(func: tirx.PrimFunc) -> int:
+    return int(func.attrs.get(OPTIONS, {}).get("num_stages", DEFAULT_NUM_STAGES))
+
+
+@prim_func_pass(opt_level=0, name="ascend.MapCores")
+class MapCores:
+    """Launch at most one block per core and loop over the rest of the grid.
+
+    Before, on a chip of 48 cores::
+
+        bx = T.launch_thread("blockIdx.x", 128)
+        body(bx)
+
+    After::
+
+        block = T.launch_thread("blockIdx.x", 48)
+        for step in T.serial((175 - block) // 48, annotations={"ascend.num_stages": 2}):
+            body(block + step * 48)
+
+    Runs first. A grid of several dimensions is flattened; a function without a grid runs on one core.
+    """
+
+    def transform_function(
+        self, func: tirx.PrimFunc, _mod: tvm.IRModule, _ctx: object
+    ) -> tirx.PrimFunc:
+        grid, body = _peel(func.body)
+        total: tvm.ir.Expr = tirx.IntImm("int32", 1)
+        for attr in grid:
+            total = total * attr.value
+        cores = chip_of(func).cores(core_type_of(body))
+        launched = min(int(total), cores) if isinstance(total, tirx.IntImm) else cores
+        span = grid[0].span if grid else func.span
+        block = tirx.Var("block", "int32")
+        if isinstance(total, tirx.IntImm) and int(total) <= cores:
+            flat, loop = block, None
+        else:
+            step = tirx.Var("step", "int32")
+            trips = Analyzer().simplify(tirx.floordiv(total - block + (cores - 1), cores))
+            flat, loop = block + step * cores, (step, trips)
+        points = _points(grid, flat) if grid else {}
+        body = tvm_ffi.structural_map(body, [(tvm.ir.Var, lambda v: points.get(v, v))])
+        if loop is not None:
+            annotations = {NUM_STAGES: _num_stages(func)}
+            body = tirx.For(
+                loop[0], 0, loop[1], tirx.ForKind.SERIAL, body, None, annotations, span=span
+            )
+        axis = tirx.IterVar(
+            tvm.ir.Range(0, launched), block, tirx.IterVar.ThreadIndex, "blockIdx.x"
+        )
+        body = tirx.AttrStmt(axis, "thread_extent", launched, body, span)
+        decisions = {**func.attrs.get(DECISIONS, {}), "num_stages": _num_stages(func)}
+        return func.with_body(body, func.span).with_attr({GRID: launched, DECISIONS: decisions})
