@@ -28,10 +28,18 @@ ROWS: tuple[Instr, ...] = (
                 align="1024",
             ),
             Operand(
-                name="a", spaces=(Space.L0A,), rw="r", span="ceildiv(m, 16) * ceildiv(k, block) * fractal", dtype="A"
+                name="a",
+                spaces=(Space.L0A,),
+                rw="r",
+                span="ceildiv(m, 16) * ceildiv(k, block) * fractal",
+                dtype="A",
             ),
             Operand(
-                name="b", spaces=(Space.L0B,), rw="r", span="ceildiv(n, 16) * ceildiv(k, block) * fractal", dtype="B"
+                name="b",
+                spaces=(Space.L0B,),
+                rw="r",
+                span="ceildiv(n, 16) * ceildiv(k, block) * fractal",
+                dtype="B",
             ),
         ),
         params=(
@@ -41,12 +49,21 @@ ROWS: tuple[Instr, ...] = (
             Param(name="init", type="bool", low=0, high=1),
         ),
         types=("C", "A", "B"),
-        dtypes=(("float32", "float16", "float16"), ("float32", "bfloat16", "bfloat16"), ("int32", "int8", "int8")),
+        dtypes=(
+            ("float32", "float16", "float16"),
+            ("float32", "bfloat16", "bfloat16"),
+            ("int32", "int8", "int8"),
+        ),
         body="mmad",
-        emit="AscendC::Mmad({dst}, {a}, {b}, AscendC::MmadParams({m}, {n}, {k}, 0, false, {init}));",
+        emit=(
+            "AscendC::Mmad({dst}, {a}, {b}, AscendC::MmadParams({m}, {n}, {k}, 0, false, {init}));"
+        ),
         cycles="MMAD_ISSUE + ceildiv(m, 16) * ceildiv(n, 16) * ceildiv(k, block_a)",
         latency="MMAD_LATENCY",
-        doc="dst[m, n] (+)= a[m, k] b[k, n]; L0A is ZZ, L0B is ZN, L0C is NZ; init starts the sum at zero.",
+        doc=(
+            "dst[m, n] (+)= a[m, k] b[k, n]; L0A is ZZ, L0B is ZN, L0C is NZ; init starts the sum "
+            "at zero."
+        ),
         source="ASCEND 2.2, 3.9, 5.4, 5.5b",
     ),
     Instr(
@@ -55,7 +72,13 @@ ROWS: tuple[Instr, ...] = (
         pipe=Pipe.FIX,
         core=AIC,
         operands=(
-            Operand(name="dst", spaces=(Space.GM,), rw="w", span="(m_size - 1) * dst_stride + n_size", dtype="T"),
+            Operand(
+                name="dst",
+                spaces=(Space.GM,),
+                rw="w",
+                span="(m_size - 1) * dst_stride + n_size",
+                dtype="T",
+            ),
             Operand(
                 name="src",
                 spaces=(Space.L0C,),
@@ -70,20 +93,36 @@ ROWS: tuple[Instr, ...] = (
             _u16("src_stride", 65535),
             Param(name="dst_stride", type="uint32_t", low=0, high=2**32 - 1),
             Param(name="relu", type="bool", low=0, high=1),
-            Param(name="quant_pre", type="enum:QuantMode_t", values=("NoQuant", "F322F16", "F322BF16")),
+            Param(
+                name="quant_pre",
+                type="enum:QuantMode_t",
+                values=("NoQuant", "F322F16", "F322BF16"),
+                spelling="QuantMode_t::{}",
+            ),
         ),
         types=("T", "U"),
-        dtypes=(("float32", "float32"), ("float16", "float32"), ("bfloat16", "float32"), ("int32", "int32")),
+        dtypes=(
+            ("float32", "float32"),
+            ("float16", "float32"),
+            ("bfloat16", "float32"),
+            ("int32", "int32"),
+        ),
         body="fixpipe",
         emit=(
-            "AscendC::Fixpipe<{T}, {U}, AscendC::CFG_ROW_MAJOR>({dst}, {src}, AscendC::FixpipeParamsV220({n_size}, "
-            "{m_size}, {src_stride}, {dst_stride}, {relu}, {quant_pre}, 0, 1, 1, 1, 0));"
+            "AscendC::Fixpipe<{T}, {U}, AscendC::CFG_ROW_MAJOR>({dst}, {src}, "
+            "AscendC::FixpipeParamsV220({n_size}, {m_size}, {src_stride}, {dst_stride}, {relu}, "
+            "{quant_pre}, 0, 1, 1, 1, 0));"
         ),
-        cycles="max(m_size * n_size / FIXPIPE_ELEMENTS_PER_CYCLE, fixpipe_write(m_size, n_size * itemsize))",
+        template="typename T, typename U, const FixpipeConfig& config = CFG_ROW_MAJOR",
+        cycles=(
+            "max(m_size * n_size / FIXPIPE_ELEMENTS_PER_CYCLE, fixpipe_write(m_size, n_size * "
+            "itemsize))"
+        ),
         latency="FIXPIPE_LATENCY",
         doc=(
-            "Drains an L0C tile to row-major GM: m_size rows of n_size elements, src_stride is L0C rows (aligned to "
-            "16), dst_stride the row pitch of GM in elements; quant_pre casts, relu is applied before the cast."
+            "Drains an L0C tile to row-major GM: m_size rows of n_size elements, src_stride is "
+            "L0C rows (aligned to 16), dst_stride the row pitch of GM in elements; quant_pre "
+            "casts, relu is applied before the cast."
         ),
         source="ASCEND 3.10, 5.4",
     ),

@@ -8,7 +8,7 @@ from enum import Enum
 
 
 class Pipe(str, Enum):
-    """A hardware queue of one core; in order inside, asynchronous to the others [doc: ASCEND 4.1]."""
+    """A hardware queue of a core; in order, asynchronous to the others [doc: ASCEND 4.1]."""
 
     S = "S"
     V = "V"
@@ -38,7 +38,7 @@ ALIGNMENT = {
     Space.L0B: "512",
     Space.L0C: "64",
 }
-"""Bytes an operand's address must be a multiple of, unless the row says otherwise [doc: ASCEND 1.6]."""
+"""Bytes an operand's address is a multiple of, unless its row says otherwise [doc: ASCEND 1.6]."""
 
 
 class CoreType(str, Enum):
@@ -52,10 +52,11 @@ class CoreType(str, Enum):
 class Operand:
     """One tensor operand: an element address in ``spaces``.
 
-    ``dtype`` is a type variable of the row (``"T"``, ``"U"``) or a concrete dtype. ``span`` is the number of
-    elements from the address to the end of the last element touched, an upper bound in the expression subset.
-    ``align`` is the address alignment in bytes where it differs from that of the space. ``itemsize``, ``block`` and
-    ``fractal`` in both texts are bytes per element, elements per 32 bytes and per 512 bytes of this operand's dtype.
+    ``dtype`` is a type variable of the row (``"T"``, ``"U"``) or a concrete dtype. ``span`` is the
+    number of elements from the address to the end of the last element touched, an upper bound in
+    the expression subset. ``align`` is the address alignment in bytes where it differs from that of
+    the space. ``itemsize``, ``block`` and ``fractal`` in both texts are bytes per element, elements
+    per 32 bytes and per 512 bytes of this operand's dtype.
     """
 
     name: str
@@ -68,9 +69,13 @@ class Operand:
 
 @dataclass(frozen=True, kw_only=True)
 class Param:
-    """One scalar parameter. ``type`` is the C type, a type variable (a scalar of that dtype) or ``enum:Name``.
+    """One scalar parameter.
 
-    ``low``/``high`` bound integer parameters inclusively; ``values`` lists the legal names of an enum.
+    ``type`` is the C type, a type variable (a scalar of that dtype) or ``enum:Name``.
+    ``low``/``high`` bound integer parameters inclusively; ``values`` lists the legal names of an
+    enum and ``spelling`` is the C++ text of one, ``{}`` its name. ``declared`` is the type in the
+    vendor's declaration where it is not ``const type`` (``const T&`` for a scalar of a type
+    variable).
     """
 
     name: str
@@ -78,21 +83,34 @@ class Param:
     low: int | None = None
     high: int | None = None
     values: tuple[str, ...] = ()
+    spelling: str = ""
+    declared: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Renamed:
+    """A later name of a call: the CANN version that brought it and the texts from then on."""
+
+    cann: str
+    emit: str
+    template: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Instr:
     """One hardware instruction in one form; see DESIGN section 6 for what is generated from it.
 
-    Arguments of the TIR op ``tirx.ascend.<key>``: the operands in order, then the parameters in order.
-    ``lane`` gives the meaning of lane-wise rows over operand names; others name a C++ body file in ``body``.
-    ``form``: ``count`` (contiguous, ``count`` elements), ``repeat`` (mask, repeat and strides) or ``""``.
-    ``emit`` is the Ascend C statement; ``{x}`` is the rendered operand or parameter x, ``{T}`` a C++ type.
-    ``renamed`` maps the CANN version that renamed the call to its new ``emit``, oldest first.
-    ``timing`` keys the vector timing of the chip; other pipes give occupancy in ``cycles`` over parameters and
-    UPPER_CASE constants of the chip; there ``itemsize``, ``block`` and ``fractal`` are those of the first operand,
-    ``itemsize_x`` and so on those of operand x.
-    ``accumulates``: in the repeat form dst may be the last source with repeat stride 0, which adds up over repeats.
+    Arguments of the TIR op ``tirx.ascend.<key>``: the operands in order, then the parameters in
+    order. ``lane`` gives the meaning of lane-wise rows over operand names; others name a C++ body
+    file in ``body``. ``form``: ``count`` (contiguous, ``count`` elements), ``repeat`` (mask, repeat
+    and strides) or ``""``. ``emit`` is the Ascend C statement; ``{x}`` is the rendered operand or
+    parameter x, ``{T}`` a C++ type; an operand also has ``{x.tensor}`` and ``{x.offset}``.
+    ``template`` is the template parameter list of the vendor's declaration where it is not one
+    ``typename`` for each of ``types``. ``renamed`` lists later names of the call, oldest first.
+    ``timing`` keys the vector timing of the chip; other pipes give occupancy in ``cycles`` over
+    parameters and UPPER_CASE constants of the chip; there ``itemsize``, ``block`` and ``fractal``
+    are those of the first operand, ``itemsize_x`` and so on those of operand x. ``accumulates``: in
+    the repeat form dst may be the last source with repeat stride 0, which adds up over repeats.
     """
 
     key: str
@@ -113,4 +131,5 @@ class Instr:
     cycles: str = ""
     latency: str = "0"
     accumulates: bool = False
-    renamed: tuple[tuple[str, str], ...] = field(default=())
+    template: str = ""
+    renamed: tuple[Renamed, ...] = field(default=())

@@ -3,14 +3,29 @@
 
 from __future__ import annotations
 
-from tvm_ascend.isa.instr import CoreType, Instr, Operand, Param, Pipe, Space
+from tvm_ascend.isa.instr import CoreType, Instr, Operand, Param, Pipe, Renamed, Space
 
-ANY = tuple((t,) for t in ("float16", "bfloat16", "float32", "int8", "uint8", "int16", "uint16", "int32", "uint32"))
+ANY = tuple(
+    (t,)
+    for t in (
+        "float16",
+        "bfloat16",
+        "float32",
+        "int8",
+        "uint8",
+        "int16",
+        "uint16",
+        "int32",
+        "uint32",
+    )
+)
 BLOCK_COUNT = Param(name="block_count", type="uint16_t", low=0, high=4095)
 BLOCK_LEN = Param(name="block_len", type="uint32_t", low=0, high=2097151)
 
 _GM_SPAN = "((block_count - 1) * (block_len + {gm}_stride) + block_len) // itemsize"
-_UB_SPAN = "((block_count - 1) * (ceildiv(block_len, 32) + {ub}_stride) + ceildiv(block_len, 32)) * block"
+_UB_SPAN = (
+    "((block_count - 1) * (ceildiv(block_len, 32) + {ub}_stride) + ceildiv(block_len, 32)) * block"
+)
 
 
 def _u16(name: str, low: int = 0, high: int = 65535) -> Param:
@@ -40,15 +55,17 @@ ROWS: tuple[Instr, ...] = (
         dtypes=ANY,
         body="data_copy_pad_in",
         emit=(
-            "AscendC::DataCopyPad({dst}, {src}, AscendC::DataCopyExtParams({block_count}, {block_len}, {src_stride}, "
-            "{dst_stride}, 0), AscendC::DataCopyPadExtParams<{T}>({is_pad}, {left_padding}, {right_padding}, "
+            "AscendC::DataCopyPad({dst}, {src}, AscendC::DataCopyExtParams({block_count}, "
+            "{block_len}, {src_stride}, {dst_stride}, 0), "
+            "AscendC::DataCopyPadExtParams<{T}>({is_pad}, {left_padding}, {right_padding}, "
             "{padding_value}));"
         ),
         cycles="gm_read(block_count, block_len, src_stride)",
         latency="GM_READ_LATENCY",
         doc=(
-            "Loads block_count rows of block_len bytes from GM; src_stride is the gap in bytes, dst_stride the gap "
-            "in 32-byte blocks. Without is_pad the rest of a row's last block is undefined for the program."
+            "Loads block_count rows of block_len bytes from GM; src_stride is the gap in bytes, "
+            "dst_stride the gap in 32-byte blocks. Without is_pad the rest of a row's last block "
+            "is undefined for the program."
         ),
         source="ASCEND 3.8",
     ),
@@ -70,12 +87,15 @@ ROWS: tuple[Instr, ...] = (
         dtypes=ANY,
         body="data_copy_pad_out",
         emit=(
-            "AscendC::DataCopyPad({dst}, {src}, AscendC::DataCopyExtParams({block_count}, {block_len}, {src_stride}, "
-            "{dst_stride}, 0));"
+            "AscendC::DataCopyPad({dst}, {src}, AscendC::DataCopyExtParams({block_count}, "
+            "{block_len}, {src_stride}, {dst_stride}, 0));"
         ),
         cycles="gm_write(block_count, block_len, dst_stride)",
         latency="GM_WRITE_LATENCY",
-        doc="Stores block_count rows of block_len bytes to GM; src_stride in 32-byte blocks, dst_stride in bytes.",
+        doc=(
+            "Stores block_count rows of block_len bytes to GM; src_stride in 32-byte blocks, "
+            "dst_stride in bytes."
+        ),
         source="ASCEND 3.8",
     ),
     Instr(
@@ -88,9 +108,14 @@ ROWS: tuple[Instr, ...] = (
                 name="dst",
                 spaces=(Space.L1,),
                 rw="w",
-                span="(ceildiv(d_value, block) - 1) * dst_nz_c0_stride * block + n_value * dst_nz_n_stride * block",
+                span=(
+                    "(ceildiv(d_value, block) - 1) * dst_nz_c0_stride * block + n_value * "
+                    "dst_nz_n_stride * block"
+                ),
             ),
-            Operand(name="src", spaces=(Space.GM,), rw="r", span="(n_value - 1) * src_d_value + d_value"),
+            Operand(
+                name="src", spaces=(Space.GM,), rw="r", span="(n_value - 1) * src_d_value + d_value"
+            ),
         ),
         params=(
             _u16("nd_num", 0, 4095),
@@ -106,13 +131,15 @@ ROWS: tuple[Instr, ...] = (
         body="data_copy_nd2nz",
         emit=(
             "AscendC::DataCopy({dst}, {src}, AscendC::Nd2NzParams({nd_num}, {n_value}, {d_value}, "
-            "{src_nd_matrix_stride}, {src_d_value}, {dst_nz_c0_stride}, {dst_nz_n_stride}, {dst_nz_matrix_stride}));"
+            "{src_nd_matrix_stride}, {src_d_value}, {dst_nz_c0_stride}, {dst_nz_n_stride}, "
+            "{dst_nz_matrix_stride}));"
         ),
         cycles="gm_read_nd2nz(n_value, d_value * itemsize, src_d_value * itemsize)",
         latency="GM_READ_LATENCY",
         doc=(
-            "Loads n_value rows of d_value elements (row pitch src_d_value elements) and lays them out NZ; the last "
-            "32-byte column group is zero-filled past d_value. Strides of dst in 32-byte blocks. nd_num is 1 here."
+            "Loads n_value rows of d_value elements (row pitch src_d_value elements) and lays "
+            "them out NZ; the last 32-byte column group is zero-filled past d_value. Strides of "
+            "dst in 32-byte blocks. nd_num is 1 here."
         ),
         source="ASCEND 2.3, 3.8",
     ),
@@ -135,17 +162,27 @@ ROWS: tuple[Instr, ...] = (
             _u16("dst_gap", 0, 32767),
             Param(name="value", type="T"),
         ),
-        dtypes=(("float16",), ("bfloat16",), ("float32",), ("int32",), ("int16",), ("uint16",), ("uint32",)),
+        dtypes=(
+            ("float16",),
+            ("bfloat16",),
+            ("float32",),
+            ("int32",),
+            ("int16",),
+            ("uint16",),
+            ("uint32",),
+        ),
         body="fill_l1",
         emit=(
-            "AscendC::InitConstValue({dst}, AscendC::InitConstValueParams<{T}>({repeat_times}, {block_num}, "
-            "{dst_gap}, {value}));"
+            "AscendC::InitConstValue({dst}, AscendC::InitConstValueParams<{T}>({repeat_times}, "
+            "{block_num}, {dst_gap}, {value}));"
         ),
         renamed=(
-            (
-                "9.0",
-                "AscendC::Fill({dst}, AscendC::InitConstValueParams<{T}>({repeat_times}, {block_num}, {dst_gap}, "
-                "{value}));",
+            Renamed(
+                cann="9.0",
+                emit=(
+                    "AscendC::Fill({dst}, AscendC::InitConstValueParams<{T}>({repeat_times}, "
+                    "{block_num}, {dst_gap}, {value}));"
+                ),
             ),
         ),
         cycles="ceildiv(repeat_times * block_num * 32, L1_FILL_BYTES_PER_CYCLE)",
@@ -181,14 +218,15 @@ ROWS: tuple[Instr, ...] = (
         dtypes=(("float16",), ("bfloat16",), ("float32",), ("int8",)),
         body="load_data_2d",
         emit=(
-            "AscendC::LoadData({dst}, {src}, AscendC::LoadData2DParams({start_index}, {repeat_times}, {src_stride}, "
-            "0, {dst_gap}, {if_transpose}, 0));"
+            "AscendC::LoadData({dst}, {src}, AscendC::LoadData2DParams({start_index}, "
+            "{repeat_times}, {src_stride}, 0, {dst_gap}, {if_transpose}, 0));"
         ),
         cycles="LOAD_DATA_ISSUE + repeat_times * 512 / l0_bytes_per_cycle(dst)",
         latency="LOAD_DATA_LATENCY",
         doc=(
-            "Copies repeat_times 512-byte fractals from L1 to L0A or L0B; src_stride is start to start in fractals, "
-            "dst_gap the gap in fractals; if_transpose transposes each 16x16 fractal of a 16-bit dtype."
+            "Copies repeat_times 512-byte fractals from L1 to L0A or L0B; src_stride is start to "
+            "start in fractals, dst_gap the gap in fractals; if_transpose transposes each 16x16 "
+            "fractal of a 16-bit dtype."
         ),
         source="ASCEND 2.4, 5.4",
     ),

@@ -9,6 +9,10 @@ from tvm_ascend.isa.instr import Instr
 TABLE: dict[str, Instr] = {}
 for _row in (*vector.ROWS, *move.ROWS, *cube.ROWS, *sync.ROWS, *scalar.ROWS):
     assert _row.key not in TABLE, f"two rows are called {_row.key}"
-    assert bool(_row.lane) != bool(_row.body), f"{_row.key} needs either a lane expression or a body file"
-    assert all(len(d) == len(_row.types) for d in _row.dtypes), f"{_row.key}: dtypes do not match {_row.types}"
+    assert bool(_row.lane) != bool(_row.body), (
+        f"{_row.key} needs either a lane expression or a body file"
+    )
+    assert all(len(d) == len(_row.types) for d in _row.dtypes), (
+        f"{_row.key}: dtypes do not match {_row.types}"
+    )
     TABLE[_row.key] = _row
