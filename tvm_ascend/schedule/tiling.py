@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tiles of a matrix multiply: which fit, how long each would take, and why the others lost.
+
+The time is a closed form over the same constants that time instructions in the simulator: one core
+computes its share of output tiles; per tile the busiest of the pipes decides when loops are double
+buffered, the sum of all when they are not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import product
+
+import tvm
+
+from tvm_ascend import errors
+from tvm_ascend.hw.chip import ChipSpec
+from tvm_ascend.isa.formula import helpers
+from tvm_ascend.layout.fractal import align, c0_of, ceildiv
+
+TILE_NAMES = ("tile_m", "tile_n", "tile_k0", "k_steps", "num_stages", "l0_stages")
+OVERRIDES = ("tile_m", "tile_n", "tile_k", "tile_k0", "num_stages", "l0_stages")
+_MAX_TILE = {"tile_m": 512, "tile_n": 512, "tile_k0": 512}
+_MAX_STAGES = 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class Problem:
+    """One matrix multiply, batch included."""
+
+    batch: int
+    m: int
+    n: int
+    k: int
+    dtype: str
+    out_dtype: str
+    transpose_a: bool = False
+    transpose_b: bool = False
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one input element."""
+        return tvm.DataType(self.dtype).itemsize
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tile:
+    """One point of the search space."""
+
+    tile_m: int
+    tile_n: int
+    tile_k0: int
+    k_steps: int
+    num_stages: int
+    l0_stages: int
+
+    @property
+    def tile_k(self) -> int:
+        """k of one L1 tile."""
+        return self.tile_k0 * self.k_steps
+
+    def decisions(self) -> dict[str, int]:
+        """The choices by name, as ``schedule_matmul`` takes them."""
+        return {name: getattr(self, name) for name in TILE_NAMES} | {"tile_k": self.tile_k}
+
+    def bytes_used(self, problem: Problem) -> dict[str, int]:
+        """On-chip bytes by memory, every stage counted; an L0C element has 4 bytes."""
+        item = problem.itemsize
+        rows, cols = self.tile_m, self.tile_n
+        return {
+            "l1": self.num_stages * (rows + cols) * self.tile_k * item,
+            "l0a": self.l0_stages * rows * self.tile_k0 * item,
+            "l0b": self.l0_stages * self.tile_k0 * cols * item,
+            "l0c": rows * cols * 4,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """What the model thinks of a tile: cycles per output tile by pipe, and of the whole launch."""
+
+    tile: Tile
+    waves: int
+    cores: int
+    pipes: Mapping[str, float]
+    cycles: float
+
+    @property
+    def bound(self) -> str:
+        """The pipe that decides."""
+        return max(self.pipes, key=lambda pipe: self.pipes[pipe])
+
+    def __str__(self) -> str:
+        t = self.tile
+        return (
+            f"{t.tile_m}x{t.tile_n}x{t.tile_k} (k0 {t.tile_k0}), stages {t.num_stages}/"
+            f"{t.l0_stages}: {self.cycles:,.0f} cycles, bound by {self.bound}, {self.waves} tile(s)"
+            f" on each of {self.cores} cores"
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tiling:
+    """The chosen tile, the runners-up, and how many were dropped for which reason."""
+
+    chosen: Tile
+    estimate: Estimate
+    runners_up: tuple[Estimate, ...]
+    dropped: Mapping[str, int] = field(default_factory=dict)
+
+    def explain(self) -> list[str]:
+        """Lines that answer "why this tile"."""
+        lines = [f"chosen: {self.estimate}"]
+        for other in self.runners_up:
+            slower = other.cycles / self.estimate.cycles - 1
+            lines.append(f"runner-up (+{slower:.1%}): {other}")
+        lines += [f"dropped: {count} tiles, {reason}" for reason, count in self.dropped.items()]
+        return lines
+
+
+def candidates(problem: Problem, chip: ChipSpec) -> dict[str, list[int]]:
+    """Values of each decision that are aligned and no larger than the problem needs.
+
+    Combinations may still overflow a memory: see :func:`misfit`.
+    """
+    block, c0 = chip.cube_block, c0_of(problem.dtype, chip)
+    steps = {"tile_m": (block, problem.m), "tile_n": (block, problem.n), "tile_k0": (c0, problem.k)}
+    options = {
+        name: _sizes(step, min(align(extent, step), _MAX_TILE[name]))
+        for name, (step, extent) in steps.items()
+    }
+    most_steps = ceildiv(problem.k, options["tile_k0"][0])
+    options["k_steps"] = [s for s in (1, 2, 3, 4, 6, 8, 12, 16) if s <= most_steps] or [1]
+    options["num_stages"] = [1, 2]
+    options["l0_stages"] = [1, 2]
+    return options
+
+
+def _sizes(step: int, limit: int) -> list[int]:
+    """Multiples of ``step`` up to ``limit``: every one while small, then coarser, and the limit."""
+    sizes = [s for s in range(step, limit + 1, step) if s <= 8 * step or s % (4 * step) == 0]
+    return sizes if sizes[-1] == limit else [*sizes, limit]
+
+
+def misfit(tile: Tile, problem: Problem, chip: ChipSpec) -> str | None:
+    """Why a tile cannot be used, or None."""
+    for space, used in tile.bytes_used(problem).items():
+        if used > chip.capacity(space):
+            return f"{space} would need more than its {chip.capacity(space):,} bytes"
+    if tile.tile_k >= align(problem.k, tile.tile_k0) + tile.tile_k0:
+        return "the L1 tile is longer than k"
+    return None
+
+
+def estimate(tile: Tile, problem: Problem, chip: ChipSpec) -> Estimate:
+    """Closed-form time of a tile."""
+    grid = problem.batch * ceildiv(problem.m, tile.tile_m) * ceildiv(problem.n, tile.tile_n)
+    cores = min(grid, chip.cores("AIC"))
+    waves = ceildiv(grid, cores)
+    k = chip.timing_constants("AIC", cores)
+    pipes = _busy(tile, problem, chip, k)
+    first_load = k["GM_READ_LATENCY"] + pipes["MTE2"] / ceildiv(problem.k, tile.tile_k)
+    inner = _overlap(tile.l0_stages, pipes["MTE1"], pipes["M"])
+    body = _overlap(tile.num_stages, pipes["MTE2"], inner)
+    drain = pipes["FIX"] + k["MMAD_LATENCY"] + k["FIXPIPE_LATENCY"]
+    # One accumulator: the next tile's products wait until this one is drained.
+    cycles = waves * (first_load + body + drain) + k["GM_WRITE_LATENCY"]
+    return Estimate(tile=tile, waves=waves, cores=cores, pipes=pipes, cycles=cycles)
+
+
+def _overlap(stages: int, first: float, second: float) -> float:
+    return max(first, second) if stages > 1 else first + second
+
+
+def _busy(tile: Tile, problem: Problem, chip: ChipSpec, k: Mapping[str, float]) -> dict:
+    """Cycles each pipe is busy for one output tile, over the whole of k."""
+    block, c0, item = chip.cube_block, c0_of(problem.dtype, chip), problem.itemsize
+    rows, cols = min(tile.tile_m, problem.m), min(tile.tile_n, problem.n)
+    row_fractals, col_fractals = ceildiv(rows, block), ceildiv(cols, block)
+    depth, step_fractals = ceildiv(problem.k, c0), ceildiv(tile.tile_k0, c0)
+    steps, loads = ceildiv(problem.k, tile.tile_k0), ceildiv(problem.k, tile.tile_k)
+    issues = steps * (min(row_fractals, step_fractals) + min(col_fractals, step_fractals))
+    l0 = row_fractals / k["L0A_BYTES_PER_CYCLE"] + col_fractals / k["L0B_BYTES_PER_CYCLE"]
+    out_bytes = cols * tvm.DataType(problem.out_dtype).itemsize
+    read, tile_k = helpers(k)["gm_read_nd2nz"], min(tile.tile_k, problem.k)
+    loaded = 0.0
+    for free, k_rows in ((rows, problem.transpose_a), (cols, not problem.transpose_b)):
+        shape = (tile_k, free) if k_rows else (free, tile_k)
+        loaded += loads * read(shape[0], shape[1] * item, 0)
+    return {
+        "MTE2": loaded,
+        "MTE1": issues * k["LOAD_DATA_ISSUE"] + depth * l0 * chip.fractal_bytes,
+        "M": steps * k["MMAD_ISSUE"] + row_fractals * col_fractals * depth,
+        "FIX": max(
+            rows * cols / k["FIXPIPE_ELEMENTS_PER_CYCLE"],
+            helpers(k)["fixpipe_write"](rows, out_bytes),
+        ),
+    }
+
+
+def choose_tiling(problem: Problem, chip: ChipSpec, overrides: Mapping[str, int]) -> Tiling:
+    """Rank every tile that fits and agrees with ``overrides``."""
+    options = _overridden(candidates(problem, chip), overrides, problem, chip)
+    dropped: dict[str, int] = {}
+    ranked: list[Estimate] = []
+    for values in product(*options.values()):
+        tile = Tile(**dict(zip(options, values, strict=True)))
+        if "tile_k" in overrides and tile.tile_k != overrides["tile_k"]:
+            continue
+        reason = misfit(tile, problem, chip)
+        if reason is None:
+            ranked.append(estimate(tile, problem, chip))
+        else:
+            dropped[reason] = dropped.get(reason, 0) + 1
+    if not ranked:
+        raise errors.TileDoesNotFit(dict(overrides), dropped)
+    ranked.sort(key=_preference)
+    return Tiling(
+        chosen=ranked[0].tile,
+        estimate=ranked[0],
+        runners_up=tuple(ranked[1:6]),
+        dropped={**dropped, "slower by the model": len(ranked) - 1},
+    )
+
+
+def _preference(e: Estimate) -> tuple:
+    """Fastest first; among equals the least work on all pipes, then the deeper pipeline."""
+    tile = e.tile
+    return e.cycles, sum(e.pipes.values()), -tile.l0_stages, tile.tile_m, tile.tile_n, tile.tile_k
+
+
+def _overridden(options, overrides: Mapping[str, int], problem: Problem, chip: ChipSpec) -> dict:
+    """The options with each overridden decision replaced by its one value, checked."""
+    block, c0 = chip.cube_block, c0_of(problem.dtype, chip)
+    steps = {"tile_m": block, "tile_n": block, "tile_k": c0, "tile_k0": c0}
+    for name, value in overrides.items():
+        if name not in OVERRIDES:
+            raise errors.UnknownTileOverride(name, OVERRIDES)
+        step, most = steps.get(name, 1), _MAX_STAGES if name not in steps else None
+        if value < step or value % step or (most is not None and value > most):
+            raise errors.BadTile(name, value, step, most)
+    options = {k: [overrides[k]] if k in overrides else v for k, v in options.items()}
+    if "tile_k" in overrides:
+        tile_k = overrides["tile_k"]
+        options["tile_k0"] = [t for t in options["tile_k0"] if tile_k % t == 0]
+        options["k_steps"] = sorted({tile_k // t for t in options["tile_k0"]})
+        if not options["tile_k0"]:
+            raise errors.BadTile("tile_k", tile_k, overrides["tile_k0"], None)
+    return options

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Shrink Cube tiles at tensor edges to the elements that exist."""
+
+from __future__ import annotations
+
+import tvm
+import tvm_ffi
+from tvm import sym, tirx
+from tvm.ir import Range, TensorRegion
+from tvm.tirx.transform.function_pass import prim_func_pass
+
+from tvm_ascend.isa.instr import Space
+from tvm_ascend.language.ops import call, key_of
+from tvm_ascend.layout.scope import space_of
+from tvm_ascend.schedule.match import variables
+from tvm_ascend.transform.notes import note
+from tvm_ascend.transform.tile_args import as_region, long_axes, rebuilt
+
+CUBE_SPACES = (Space.L1, Space.L0A, Space.L0B, Space.L0C)
+
+
+@prim_func_pass(opt_level=0, name="ascend.ClipTiles")
+class ClipTiles:
+    """Give copies, products and loops of the Cube the extents that are really there.
+
+    Before, for a tensor A of 126 rows::
+
+        T.ascend.tile_copy(A[bx * 64:bx * 64 + 64, 0:80], A_l1[0:64, 0:80])
+
+    After::
+
+        T.ascend.tile_copy(A[bx * 64:bx * 64 + T.min(64, 126 - bx * 64), 0:80],
+                           A_l1[0:T.min(64, 126 - bx * 64), 0:80])
+
+    and likewise for every tile computed from it; a loop over k that would only multiply missing
+    elements ends earlier. Where the extents that arrive at a store cannot be shown to cover it, the
+    function is left alone, and copies pad with zeros. Runs once scopes are known, before layouts.
+    """
+
+    def transform_function(
+        self, func: tirx.PrimFunc, _mod: tvm.IRModule, _ctx: object
+    ) -> tirx.PrimFunc:
+        clipped = clip_tiles(func)
+        if clipped is None:
+            return note(func, "Cube tiles at tensor edges are padded with zeros, not clipped")
+        return clipped
+
+
+class _CannotClip(Exception):
+    """The extents of a tile at its use are not known to be those it was written with."""
+
+
+def clip_tiles(func: tirx.PrimFunc) -> tirx.PrimFunc | None:
+    """Clip every Cube tile of a function, or return None when that cannot be shown right."""
+    clipper = _Clipper(func)
+    table = [
+        (tirx.For, clipper.loop),
+        (tirx.AttrStmt, clipper.attribute),
+        (tirx.Evaluate, clipper.evaluate),
+    ]
+    try:
+        return func.with_body(tvm_ffi.structural_mutate(func.body, table), func.span)
+    except _CannotClip:
+        return None
+
+
+class _Clipper:
+    def __init__(self, func: tirx.PrimFunc):
+        self.analyzer = sym.Analyzer()
+        self.scope: list = list(func.params)
+        self.valid: dict = {}
+        self.empty_k: dict = {}
+        self.writes = _copies_into(func)
+
+    def attribute(self, stmt: tirx.AttrStmt, mutator):
+        if stmt.attr_key == "thread_extent":
+            self.analyzer.bind(stmt.node.var, Range(0, stmt.value))
+            self.scope.append(stmt.node.var)
+        return mutator.default_mutate(stmt)
+
+    def loop(self, stmt: tirx.For, mutator):
+        var = stmt.loop_var
+        self.analyzer.bind(var, Range.from_min_extent(stmt.min, stmt.extent))
+        self.scope.append(var)
+        new = mutator.default_mutate(stmt)
+        self.scope.pop()
+        trips = self.empty_k.pop(var, None)
+        if trips is None:
+            return new
+        return tirx.For(
+            new.loop_var, new.min, trips, new.kind, new.body, new.thread_binding, new.annotations,
+            new.step, new.span,
+        )  # fmt: skip
+
+    def evaluate(self, stmt: tirx.Evaluate, mutator):
+        key = key_of(stmt)
+        if key == "tile_copy":
+            return self.copy(stmt)
+        if key == "tile_gemm":
+            return self.gemm(stmt)
+        return mutator.default_mutate(stmt)
+
+    def copy(self, stmt: tirx.Evaluate):
+        src, dst = (as_region(arg) for arg in stmt.value.args)
+        spaces = space_of(src.source), space_of(dst.source)
+        if not any(space in CUBE_SPACES for space in spaces):
+            return stmt
+        extents = {}
+        for s, d in zip(long_axes(src), long_axes(dst), strict=True):
+            asked = src.region[s].extent
+            extents[s, d] = self.shrink(asked, *self.available(src, s), *self.available_out(dst, d))
+        src = rebuilt(src, {s: e for (s, _), e in extents.items()})
+        dst = rebuilt(dst, {d: e for (_, d), e in extents.items()})
+        if spaces[1] in CUBE_SPACES:
+            self.define(dst, self.writes.get(dst.source, 0))
+        elif spaces[0] is Space.L0C:
+            self.check_covered(src)
+        return call("tile_copy", src, dst, span=stmt.span)
+
+    def gemm(self, stmt: tirx.Evaluate):
+        c, a, b, transpose_a, transpose_b, init = stmt.value.args
+        c, a, b = (as_region(x) for x in (c, a, b))
+        (am, ak), (bk, bn) = (matrix_axes(x, t) for x, t in ((a, transpose_a), (b, transpose_b)))
+        cm, cn = matrix_axes(c, False)
+        m = self.shrink(c.region[cm].extent, *self.available(a, am))
+        n = self.shrink(c.region[cn].extent, *self.available(b, bn))
+        k = self.shrink(a.region[ak].extent, *self.available(a, ak), *self.available(b, bk))
+        self.trim(k)
+        a, b, c = rebuilt(a, {am: m, ak: k}), rebuilt(b, {bk: k, bn: n}), rebuilt(c, {cm: m, cn: n})
+        self.define(c, 1)
+        return call("tile_gemm", c, a, b, transpose_a, transpose_b, init, span=stmt.span)
+
+    def available(self, region: TensorRegion, axis: int) -> list:
+        """How many elements exist from the start of a region on, as far as known."""
+        extents = self.valid.get(region.source, region.source.shape)
+        if extents is None:
+            return []
+        return [extents[axis] - region.region[axis].min]
+
+    def available_out(self, region: TensorRegion, axis: int) -> list:
+        return [region.source.shape[axis] - region.region[axis].min]
+
+    def shrink(self, extent, *limits):
+        """The smallest of the extents, leaving out those that never decide."""
+        for limit in limits:
+            if self.analyzer.can_prove(limit >= extent):
+                continue
+            smaller = self.analyzer.can_prove(limit <= extent)
+            extent = self.analyzer.simplify(limit if smaller else tirx.min(extent, limit))
+        return extent
+
+    def define(self, region: TensorRegion, writers: int) -> None:
+        """Record which part of an on-chip tile holds elements."""
+        buffer, shape = region.source, list(region.source.shape)
+        whole = all(self.analyzer.can_prove_equal(r.min, 0) for r in region.region)
+        extents = [r.extent for r in region.region]
+        full = all(
+            self.analyzer.can_prove_equal(e, s) for e, s in zip(extents, shape, strict=True)
+        )
+        if full and buffer not in self.valid:
+            return
+        known = self.valid.get(buffer)
+        same = known is None or all(
+            self.analyzer.can_prove_equal(e, k) for e, k in zip(extents, known, strict=True)
+        )
+        clipped = any(not isinstance(e, tirx.IntImm) for e in extents)
+        if clipped and not (whole and same and writers == 1):
+            raise _CannotClip
+        if whole and same and writers == 1:
+            self.valid[buffer] = extents
+
+    def check_covered(self, src: TensorRegion) -> None:
+        """Refuse to store elements of L0C that no product wrote."""
+        for axis, r in enumerate(src.region):
+            for limit in self.available(src, axis):
+                if variables(limit) - set(self.scope):
+                    raise _CannotClip
+                if not self.analyzer.can_prove(r.extent <= limit):
+                    raise _CannotClip
+
+    def trim(self, k) -> None:
+        """End the innermost loop where k runs out, if it can."""
+        if self.analyzer.can_prove(k > 0) or not self.scope:
+            return
+        var = self.scope[-1]
+        limits = [x for x in _minimum_of(k) if var in variables(x)]
+        for limit in limits:
+            linear = sym.detect_linear_equation(limit, [var])
+            if len(linear) != 2 or not isinstance(linear[0], tirx.IntImm) or int(linear[0]) >= 0:
+                raise _CannotClip
+            step = -int(linear[0])
+            trips = tirx.floordiv(linear[1] + (step - 1), step)
+            self.empty_k[var] = self.analyzer.simplify(
+                trips if var not in self.empty_k else tirx.min(trips, self.empty_k[var])
+            )
+        if not limits:
+            raise _CannotClip
+
+
+def matrix_axes(region: TensorRegion, transpose) -> tuple[int, int]:
+    """The axes of rows and columns of a matrix operand: the last two, swapped when transposed."""
+    last = len(region.region) - 1
+    return (last, last - 1) if bool(int(transpose)) else (last - 1, last)
+
+
+def _minimum_of(expr) -> list:
+    if isinstance(expr, tirx.Min):
+        return [*_minimum_of(expr.a), *_minimum_of(expr.b)]
+    return [expr]
+
+
+def _copies_into(func: tirx.PrimFunc) -> dict:
+    """How many copies write each buffer."""
+    count: dict = {}
+
+    def seen(stmt: tirx.Evaluate) -> None:
+        if key_of(stmt) == "tile_copy":
+            buffer = as_region(stmt.value.args[1]).source
+            count[buffer] = count.get(buffer, 0) + 1
+
+    tvm_ffi.structural_walk(func.body, [(tirx.Evaluate, seen)])
+    return count

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Scheduled functions to tile TIR: TVM's block lowering with our conversion in the middle."""
+
+from __future__ import annotations
+
+import tvm
+import tvm_ffi
+from tvm import s_tir, tirx
+
+from tvm_ascend.transform.clip_tiles import clip_tiles
+from tvm_ascend.transform.convert_blocks import ConvertBlocks
+from tvm_ascend.transform.tile_args import is_const
+
+# The cache of a tile that runs past its tensor must hold the whole tile, hence not strict.
+_BEFORE = (
+    s_tir.transform.CanonicalizeLoop(),
+    s_tir.transform.LowerInitBlock(),
+    s_tir.transform.PlanAndUpdateBufferAllocationLocation(),
+    s_tir.transform.ConvertBlocksToOpaque(),
+    s_tir.transform.LiftThreadBinding(),
+    s_tir.transform.CompactBufferAllocation(is_strict=False),
+    s_tir.transform.UnifyThreadBinding(),
+    s_tir.transform.LowerMatchBuffer(),
+    tirx.transform.StmtSimplify(),
+)
+_AFTER = (s_tir.transform.LowerOpaqueBlock(), tirx.transform.StmtSimplify())
+
+
+def lower_schedule(func: tirx.PrimFunc) -> tirx.PrimFunc:
+    """Lower a scheduled function to tile TIR: a grid, on-chip buffers, tile operations and loops."""
+    mod = tvm.IRModule({"main": func.with_attr("global_symbol", "main")})
+    for step in (*_BEFORE, ConvertBlocks(), *_AFTER):
+        mod = step(mod)
+    lowered = mod["main"].with_body(_tidy(mod["main"].body), func.span)
+    clipped = clip_tiles(lowered)
+    assert clipped is not None, "a scheduled Cube tile does not match the tensors it came from"
+    return _with_attributes_of(clipped, func)
+
+
+def _tidy(body):
+    """Drop what block lowering puts on every allocation, and loops of one iteration."""
+
+    def unwrap(loop: tirx.For):
+        if loop.kind != tirx.ForKind.SERIAL or not is_const(loop.extent, 1):
+            return loop
+        once = [(tirx.Var, lambda v: loop.min if v.same_as(loop.loop_var) else v)]
+        return tvm_ffi.structural_map(loop.body, once)
+
+    return tvm_ffi.structural_map(
+        body,
+        [
+            (tirx.AllocBuffer, lambda a: tirx.AllocBuffer(a.buffer, {}, a.span)),
+            (tirx.For, unwrap),
+        ],
+    )
+
+
+def _with_attributes_of(func: tirx.PrimFunc, original: tirx.PrimFunc) -> tirx.PrimFunc:
+    if original.attrs and "global_symbol" in original.attrs:
+        return func.with_attr("global_symbol", original.attrs["global_symbol"])
+    return func.without_attr("global_symbol")

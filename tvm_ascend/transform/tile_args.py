@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operands of tile operations as regions."""
+
+from __future__ import annotations
+
+import tvm
+from tvm import tirx
+from tvm.ir import Range, TensorRegion
+
+
+def is_const(expr, value: int) -> bool:
+    """Whether an expression is this very integer (or truth) constant."""
+    return isinstance(expr, tirx.IntImm) and int(expr.value) == value
+
+
+def as_region(arg) -> TensorRegion:
+    """The region an operand means; an element is a region of extent 1 in every dimension."""
+    if isinstance(arg, tvm.ir.TensorLoad):
+        return tirx.BufferRegion(arg.source, [Range.from_min_extent(i, 1) for i in arg.indices])
+    return arg
+
+
+def long_axes(region: TensorRegion) -> list[int]:
+    """The axes along which a region is not known to hold a single element."""
+    return [axis for axis, r in enumerate(region.region) if not is_const(r.extent, 1)]
+
+
+def rebuilt(region: TensorRegion, extents: dict) -> TensorRegion:
+    """The region with the extents of some axes replaced."""
+    ranges = [
+        Range.from_min_extent(r.min, extents.get(axis, r.extent))
+        for axis, r in enumerate(region.region)
+    ]
+    return tirx.BufferRegion(region.source, ranges)
