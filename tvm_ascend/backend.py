@@ -3,20 +3,25 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 _registered = False
 
 
 def register() -> None:
-    """Register target tags and error classes; loads no library and runs once."""
+    """Register targets, errors, pipelines and lazy loaders; loads no library and runs once."""
     import tvm  # noqa: F401  `import tvm` calls this function back through the entry point
 
     global _registered
     if _registered:
         return
     from . import target
+    from .relax import dispatch
 
     target.register_tags()
     _register_errors()
+    _register_lazy_loaders()
+    dispatch.install()
     _registered = True
 
 
@@ -44,3 +49,33 @@ def _takes_text(cls: type[Exception]) -> type[Exception]:
         "__qualname__": cls.__qualname__,
     }
     return type(cls.__name__, (cls,), body)
+
+
+def _register_lazy_loaders() -> None:
+    """Load the native library when TVM first asks for the device or for a saved kernel module.
+
+    The library defines global functions of the same names, which replace these.
+    """
+    import tvm_ffi
+
+    for name in ("device_api.ext_dev", "ffi.Module.load_from_bytes.ascend"):
+        tvm_ffi.register_global_func(name, _after_loading(name), override=True)
+    tvm_ffi.register_global_func("tvm_ascend.runtime.raise_hazard", _raise_hazard, override=True)
+
+
+def _after_loading(name: str) -> Any:
+    def call(*arguments: Any) -> Any:
+        import tvm_ffi
+
+        from .runtime import native
+
+        native.load()
+        return tvm_ffi.get_global_func(name)(*arguments)
+
+    return call
+
+
+def _raise_hazard(kernel: str, report: str) -> None:
+    from .runtime import module
+
+    module.raise_hazard(kernel, report)

@@ -145,16 +145,20 @@ def compile(
     target = as_target(target)
     func = _one_function(func_or_module)
     func = func.with_attr("target", target)
-    params = _params(func)
-    positions = check_out_idx(str(func.attrs["global_symbol"]), params, out_idx)
-    key = cache.key(tvm.ir.save_json(func), chip_of(target).name, options.compile_key())
+    positions = check_out_idx(str(func.attrs["global_symbol"]), _params(func), out_idx)
+    return Kernel(artifact_of(func, options), positions, options)
+
+
+def artifact_of(func: tirx.PrimFunc, options: Options) -> Artifact:
+    """What compiling a function that carries its target and name makes, from the disk cache if there."""
+    key = cache.key(tvm.ir.save_json(func), chip_of(func).name, options.compile_key())
     data = cache.load(key) if options.cache else None
     if data is not None:
-        return Kernel(Artifact.from_bytes(data), positions, options)
-    artifact = build_artifact(func, params, options)
+        return Artifact.from_bytes(data)
+    artifact = build_artifact(func, _params(func), options)
     if options.cache:
         cache.store(key, artifact.to_bytes())
-    return Kernel(artifact, positions, options)
+    return artifact
 
 
 def build_artifact(

@@ -8,6 +8,7 @@
 #include <tvm/ffi/extra/module.h>
 #include <tvm/ffi/function.h>
 
+#include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -45,7 +46,7 @@ struct Param {
   std::vector<int64_t> shape;
 };
 
-// A kernel: `parts` is what is saved ("table", "control", "source", "params"), the rest is made from it.
+// A kernel: `parts` is what is saved ("name", "table", "control", "source", "params"), the rest is made from it.
 struct Kernel {
   std::string name;
   ffi::Map<ffi::String, ffi::String> parts;
@@ -160,10 +161,10 @@ class AscendModuleObj final : public ffi::ModuleObj {
       : saved_(kernels) {
     for (const auto& [name, parts] : kernels) {
       auto kernel = std::make_shared<Kernel>();
-      kernel->name = name;
+      kernel->name = parts["name"];
       kernel->parts = parts;
       kernel->params = ReadParams(parts["params"]);
-      kernels_[kernel->name] = std::move(kernel);
+      kernels_[name] = std::move(kernel);
     }
   }
 

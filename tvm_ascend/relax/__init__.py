@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plain ``tvm.compile`` and ``relax.build`` for Ascend targets."""
