@@ -15,9 +15,9 @@ def _doctor(arguments: argparse.Namespace) -> int:
 
 
 def _demo(arguments: argparse.Namespace) -> int:
-    from .dev.demo import main
+    from .demo import run
 
-    return main(out=arguments.out, as_json=arguments.json)
+    return run(arguments.out, trials=arguments.trials, as_json=arguments.json)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -28,6 +28,7 @@ def parser() -> argparse.ArgumentParser:
     doctor.set_defaults(run=_doctor)
     demo = verbs.add_parser("demo", help="compile, run, tune and explain real kernels")
     demo.add_argument("--out", type=Path, default=Path("build/demo"), help="folder for the results")
+    demo.add_argument("--trials", type=int, default=64, help="candidates the tuner measures")
     demo.set_defaults(run=_demo)
     for verb in (doctor, demo):
         verb.add_argument("--json", action="store_true", help="print JSON instead of text")

@@ -41,7 +41,7 @@ def _register_errors() -> None:
             tvm_ffi.register_error(cls.__name__, _takes_text(cls))
 
 
-def _takes_text(cls: type[Exception]) -> type[Exception]:
+def _takes_text(cls: Any) -> Any:
     body = {
         "__init__": lambda self, text: Exception.__init__(self, text),
         "__reduce__": lambda self: (cls.from_text, (str(self),)),

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+# `make demo` and `make test` set everything up in .venv first; a second run re-uses what is there.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMPS := $(VENV)/.stamps
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+NATIVE_SOURCES := $(shell find src cmake CMakeLists.txt -type f)
+OUT ?= build/demo
+
+.PHONY: demo test bench lint docs setup setup-dev clean
+
+demo: setup
+	$(BIN)/python -m tvm_ascend demo --out $(OUT)
+
+test: lint
+	$(BIN)/python -m pytest -q $(PYTEST_ARGS)
+
+bench: setup
+	$(BIN)/python benchmarks/run.py
+
+lint: setup-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m tvm_ascend.isa.gen --check
+
+docs: setup
+	$(BIN)/python -m tvm_ascend.dev.reference --out build/docs
+
+setup: $(STAMPS)/native
+
+setup-dev: $(STAMPS)/native $(STAMPS)/dev
+
+clean:
+	rm -rf build tvm_ascend/lib $(VENV)
+
+$(STAMPS)/venv:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
+	  { echo "tvm_ascend needs Python 3.10 or later; try: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || \
+	  { echo "No virtual environment can be made; on Debian: apt-get install python3-venv" >&2; exit 1; }
+	@mkdir -p $(STAMPS)
+	$(PIP) --upgrade 'pip>=25.1'
+	@touch $@
+
+$(STAMPS)/package: $(STAMPS)/venv pyproject.toml setup.py
+	$(PIP) --group build
+	$(PIP) --no-build-isolation --editable .
+	@touch $@
+
+$(STAMPS)/native: $(STAMPS)/package $(NATIVE_SOURCES)
+	$(BIN)/python setup.py --quiet build_ext --inplace
+	@touch $@
+
+$(STAMPS)/dev: $(STAMPS)/package pyproject.toml
+	$(PIP) --no-build-isolation --editable '.[dev]'
+	@touch $@
