@@ -6,13 +6,15 @@ from __future__ import annotations
 import argparse
 import inspect
 import sys
+import textwrap
 from pathlib import Path
 
-from tvm_ascend import errors, options
+from tvm_ascend import errors
 from tvm_ascend.hw import CHIPS
 from tvm_ascend.hw.chip import ChipSpec
 from tvm_ascend.isa.instr import Instr, Param
 from tvm_ascend.isa.table import TABLE
+from tvm_ascend.options import Options, SimOptions
 from tvm_ascend.pipeline import STAGES
 from tvm_ascend.target import MODEL_OF_TAG
 
@@ -38,6 +40,8 @@ def _instruction(row: Instr) -> str:
     ]
     params = [(p.name, p.type, _range(p)) for p in row.params]
     dtypes = "; ".join(", ".join(choice) for choice in row.dtypes) or "none"
+    cores = ", ".join(core.value for core in row.core)
+    types = ", ".join(row.types) or "no types"
     arguments = ", ".join([o.name for o in row.operands] + [p.name for p in row.params])
     parts = [
         f"## {row.key}",
@@ -45,8 +49,7 @@ def _instruction(row: Instr) -> str:
         f"    T.ascend.{row.key}({arguments})",
         f"Ascend C: `{row.emit}`",
         *(f"From CANN {new.cann}: `{new.emit}`" for new in row.renamed),
-        f"Pipe {row.pipe.value}, cores {', '.join(core.value for core in row.core)}; "
-        f"{', '.join(row.types) or 'no types'}: {dtypes}.",
+        f"Pipe {row.pipe.value}, cores {cores}; {types}: {dtypes}.",
     ]
     if operands:
         head = ("operand", "access", "space", "dtype", "elements")
@@ -101,8 +104,7 @@ def stages() -> str:
     parts = ["# Stages"]
     for stage, passes in STAGES.items():
         parts.append(f"## {stage}")
-        for make in passes:
-            parts.append(f"### {make.__name__}\n\n{inspect.getdoc(make) or ''}")
+        parts += [f"### {make.__name__}\n\n{inspect.getdoc(make) or ''}" for make in passes]
     return "\n\n".join(parts)
 
 
@@ -119,10 +121,9 @@ def messages() -> str:
 
 def settings() -> str:
     """The options of a compilation and of a simulation."""
-    parts = ["# Options"]
-    for cls in (options.Options, options.SimOptions):
-        parts.append(f"## {cls.__name__}\n\n    {inspect.getdoc(cls)}".replace("\n", "\n    "))
-    return "\n\n".join(parts)
+    texts = {cls.__name__: inspect.getdoc(cls) or "" for cls in (Options, SimOptions)}
+    parts = [f"## {name}\n\n{textwrap.indent(text, '    ')}" for name, text in texts.items()]
+    return "\n\n".join(["# Options", *parts])
 
 
 PAGES = {
