@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tuned results on disk: MetaSchedule's JSON database, one per chip and versions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import tvm
+from tvm import tirx
+from tvm.s_tir.meta_schedule.database import Database, JSONDatabase
+from tvm.target import Target
+
+import tvm_ascend
+from tvm_ascend.errors import DamagedDatabase, NoTuningRecord, WorkDirNotWritable
+from tvm_ascend.hw.chip import ChipSpec
+from tvm_ascend.target import as_target, chip_of
+from tvm_ascend.tune.space import Space
+
+_RECORDS = "database_tuning_record.json"
+
+
+def key(chip: ChipSpec) -> str:
+    """The name of the directory whose results hold for a chip, this package and this TVM."""
+    return f"{chip.name}-tvm_ascend-{tvm_ascend.__version__}-tvm-{tvm.__version__}"
+
+
+def workload(func: tirx.PrimFunc) -> tvm.IRModule:
+    """The module under which a function is stored: its name and target do not matter."""
+    func = func.with_attr("global_symbol", "main").with_attr("tirx.noalias", True)
+    return tvm.IRModule({"main": func.without_attr("target")})
+
+
+def name_of(func: tirx.PrimFunc) -> str:
+    """What a function is called in messages."""
+    return str(func.attrs["global_symbol"]) if "global_symbol" in (func.attrs or {}) else "main"
+
+
+def open_database(work_dir: str | Path, chip: ChipSpec) -> JSONDatabase:
+    """The database of a chip in ``work_dir``, created when it does not exist."""
+    directory = Path(work_dir) / key(chip)
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        probe = directory / ".writable"
+        probe.touch()
+        probe.unlink()
+    except OSError as reason:
+        raise WorkDirNotWritable(work_dir, reason) from reason
+    return _load(directory)
+
+
+def best(
+    database: str | Path | Database, func: tirx.PrimFunc, target: str | Target = "ascend"
+) -> dict[str, int]:
+    """The best stored choices for a function, as ``Options(overrides=...)`` takes them.
+
+    Parameters
+    ----------
+    database : a ``work_dir`` of ``tune``, or a MetaSchedule database.
+    func : the function that was tuned, unscheduled.
+    target : the chip it was tuned for.
+
+    Raises
+    ------
+    NoTuningRecord : when the database holds nothing for this function, chip and versions.
+    """
+    chip = chip_of(as_target(target))
+    name = name_of(func)
+    found = database if isinstance(database, Database) else None
+    if found is None:
+        directory = Path(database) / key(chip)
+        if not (directory / _RECORDS).is_file():
+            raise NoTuningRecord(name, database, key(chip))
+        found = _load(directory)
+    record = found.query_tuning_record(workload(func), as_target(target), name)
+    if record is None:
+        raise NoTuningRecord(name, database, key(chip))
+    space = Space(func, chip)
+    return space.overrides(space.decisions(record.trace))
+
+
+def _load(directory: Path) -> JSONDatabase:
+    try:
+        return JSONDatabase(work_dir=str(directory))
+    except Exception as reason:
+        raise DamagedDatabase(directory, str(reason).strip().splitlines()[-1]) from reason

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the cost model sees of a candidate: operations, bytes and tile shapes of its tile program.
+
+TVM's ``PerStoreFeature`` looks at stores inside loops; a tile operation is one call, so it would
+see nothing of the copies and matrix steps that decide the time of a kernel.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import tvm
+import tvm_ffi
+from tvm import tirx
+from tvm.ir.utils import derived_object
+from tvm.s_tir.meta_schedule.feature_extractor import PyFeatureExtractor
+
+from tvm_ascend.hw.chip import ChipSpec
+from tvm_ascend.language.ops import key_of
+from tvm_ascend.layout.fractal import ceildiv
+from tvm_ascend.layout.scope import space_of
+from tvm_ascend.transform.lower_blocks import lower_schedule
+from tvm_ascend.tune.space import Space
+
+_STAGES = "ascend.num_stages"
+_PATHS = ("gm_l1", "l1_l0a", "l1_l0b", "l0c_gm", "gm_ub", "ub_gm")
+_MEMORIES = ("l1", "l0a", "l0b", "l0c", "ub")
+_PER_BLOCK = (
+    *(f"{path}_{what}" for path in _PATHS for what in ("ops", "bytes", "rows")),
+    *(f"gemm_{what}" for what in ("ops", "products", "m", "n", "k")),
+    *("fill_ops", "reduce_ops", "reduce_elements", "scalar_stores"),
+    *(f"{memory}_bytes" for memory in _MEMORIES),
+)
+NAMES = (*_PER_BLOCK, "grid", "waves", "idle_share", "stages_outer", "stages_inner")
+"""Feature names, in the order of the vector that ``features_of`` returns."""
+
+
+def features_of(func: tirx.PrimFunc, chip: ChipSpec) -> np.ndarray:
+    """Features of one tile program.
+
+    Amounts are those of one block of the grid, as log2(1 + x), so that a tree splits on ratios.
+    """
+    count = _Count()
+    tvm_ffi.structural_visit(
+        func.body,
+        [
+            (tirx.AttrStmt, count.grid_of),
+            (tirx.For, count.loop),
+            (tirx.AllocBuffer, count.allocation),
+            (tirx.BufferStore, count.store),
+            (tirx.Evaluate, count.operation),
+        ],
+    )
+    cores = chip.cores("AIC" if count.amounts["gemm_ops"] else "AIV")
+    waves = ceildiv(count.grid, cores)
+    depths = [*sorted(count.depths, reverse=True), 1, 1]
+    tail = [
+        math.log2(count.grid),
+        math.log2(waves),
+        1 - count.grid / (waves * min(cores, count.grid)),
+        depths[0],
+        depths[1],
+    ]
+    amounts = [math.log2(1 + count.amounts[name]) for name in _PER_BLOCK]
+    return np.array([*amounts, *tail], dtype="float32")
+
+
+class _Count:
+    """Adds up operations while walking the loops of one block."""
+
+    def __init__(self) -> None:
+        self.amounts: dict[str, float] = defaultdict(float)
+        self.depths: list[int] = []
+        self.grid = 1
+        self._times = 1
+        self._depth = 1
+
+    def grid_of(self, stmt: tirx.AttrStmt, visitor) -> None:
+        if stmt.attr_key == "thread_extent":
+            self.grid *= _number(stmt.value)
+        visitor.default_visit(stmt)
+
+    def loop(self, stmt: tirx.For, visitor) -> None:
+        outside = self._times, self._depth
+        self._times *= _number(stmt.extent)
+        if _STAGES in stmt.annotations:
+            self._depth = int(stmt.annotations[_STAGES])
+            self.depths.append(self._depth)
+        visitor.default_visit(stmt)
+        self._times, self._depth = outside
+
+    def allocation(self, stmt: tirx.AllocBuffer, _visitor) -> None:
+        memory = _memory(stmt.buffer)
+        copies = self._depth if memory != "l0c" else 1
+        self.amounts[f"{memory}_bytes"] += (
+            copies * _elements(stmt.buffer.shape) * _itemsize(stmt.buffer)
+        )
+
+    def store(self, stmt: tirx.BufferStore, _visitor) -> None:
+        self.amounts["scalar_stores"] += self._times
+
+    def operation(self, stmt: tirx.Evaluate, _visitor) -> None:
+        key = key_of(stmt)
+        if key == "tile_copy":
+            self._copy(*stmt.value.args)
+        elif key == "tile_gemm":
+            self._gemm(*stmt.value.args[:3], bool(stmt.value.args[3]))
+        elif key == "tile_fill":
+            self.amounts["fill_ops"] += self._times
+        elif key == "tile_reduce":
+            self.amounts["reduce_ops"] += self._times
+            self.amounts["reduce_elements"] += self._times * _elements(_extents(stmt.value.args[1]))
+
+    def _copy(self, src, dst) -> None:
+        path = f"{_memory(src.source)}_{_memory(dst.source)}"
+        shape = _extents(src)
+        outer = src if _memory(src.source) == "gm" else dst
+        self.amounts[f"{path}_ops"] += self._times
+        self.amounts[f"{path}_bytes"] += self._times * _elements(shape) * _itemsize(outer.source)
+        self.amounts[f"{path}_rows"] += self._times * _elements(shape[:-1])
+
+    def _gemm(self, c, a, b, transpose_a: bool) -> None:
+        m, n = _extents(c)[-2:]
+        k = _extents(a)[-2 if transpose_a else -1]
+        self.amounts["gemm_ops"] += self._times
+        self.amounts["gemm_products"] += self._times * m * n * k
+        for name, size in (("m", m), ("n", n), ("k", k)):
+            self.amounts[f"gemm_{name}"] = max(self.amounts[f"gemm_{name}"], size)
+
+
+def _memory(buffer) -> str:
+    space = space_of(buffer)
+    return "ub" if space is None else space.name.lower()
+
+
+def _number(value) -> int:
+    """An extent; a symbolic one counts once."""
+    return int(value) if isinstance(value, (int, tirx.IntImm)) else 1
+
+
+def _elements(shape: Sequence) -> int:
+    return math.prod(_number(extent) for extent in shape)
+
+
+def _extents(operand) -> list[int]:
+    """Extents of a region; an element is a region of one."""
+    if isinstance(operand, tvm.ir.TensorLoad):
+        return [1] * len(operand.indices)
+    return [_number(r.extent) for r in operand.region]
+
+
+def _itemsize(buffer) -> int:
+    return tvm.DataType(buffer.dtype).itemsize
+
+
+@derived_object
+class TileFeatures(PyFeatureExtractor):
+    """Extracts ``features_of`` from candidates; the same decisions are lowered only once."""
+
+    def __init__(self, space: Space) -> None:
+        super().__init__()
+        self.space = space
+        self._known: dict[tuple[int, ...], np.ndarray] = {}
+
+    def extract_from(self, context, candidates) -> list[tvm.runtime.Tensor]:
+        """One row of features for every candidate."""
+        return [tvm.runtime.tensor(self._row(c.sch)) for c in candidates]
+
+    def _row(self, sch) -> np.ndarray:
+        decisions: Mapping[str, int] = self.space.decisions(sch.trace)
+        key = tuple(decisions.values())
+        if key not in self._known:
+            func = lower_schedule(sch.mod["main"])
+            self._known[key] = features_of(func, self.space.chip)[None, :]
+        return self._known[key]

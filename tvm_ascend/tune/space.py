@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The search space of a function: named decisions, their values, and the schedule they give."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from itertools import product
+
+from tvm import s_tir, tirx
+from tvm.s_tir.schedule import Trace
+
+from tvm_ascend.errors import NothingToTune
+from tvm_ascend.hw.chip import ChipSpec
+from tvm_ascend.schedule.matmul import find_matmul, problem_of, schedule_matmul
+from tvm_ascend.schedule.tiling import OVERRIDES, Tile, candidates, choose_tiling, misfit
+
+_SAMPLE = "SampleCategorical"
+
+
+class Space:
+    """The decisions of a matrix multiply and the schedule they give.
+
+    Parameters
+    ----------
+    func : a schedulable function that one rule with decisions accepts.
+    chip : the chip to tune for.
+    fixed : decisions that the search may not change, by override name.
+    """
+
+    rule = "matmul"
+
+    def __init__(
+        self, func: tirx.PrimFunc, chip: ChipSpec, fixed: Mapping[str, int] | None = None
+    ) -> None:
+        found = find_matmul(func, chip)
+        if found is None:
+            name = str(func.attrs.get("global_symbol", "main")) if func.attrs else "main"
+            raise NothingToTune(name, "no rule with decisions accepts it")
+        self.chip = chip
+        self.fixed = dict(fixed or {})
+        self.problem = problem_of(found[1])
+        self.default: dict[str, int] = self._names_only(
+            choose_tiling(self.problem, chip, self.fixed).chosen
+        )
+        options = candidates(self.problem, chip)
+        self.options: dict[str, list[int]] = {
+            name: [self.fixed[name]]
+            if name in self.fixed
+            else sorted({*values, self.default[name]})
+            for name, values in options.items()
+        }
+
+    def schedule(self, sch: s_tir.Schedule, decisions: Mapping[str, int] | None = None) -> None:
+        """Apply the rule; every decision is a sampling instruction of the trace.
+
+        Parameters
+        ----------
+        decisions : what the sampling instructions decide; None leaves it to the schedule's seed.
+        """
+
+        def sample(name: str, _: Sequence[int]):
+            values = self.options[name]
+            index = None if decisions is None else values.index(decisions[name])
+            return sch.sample_categorical(values, self.weights[name], index)
+
+        schedule_matmul(sch, sample, self.chip)
+
+    def misfit(self, decisions: Mapping[str, int]) -> str | None:
+        """Why these decisions give no legal kernel, or None; arithmetic only."""
+        tile = Tile(**decisions)
+        if tile.tile_k != self.fixed.get("tile_k", tile.tile_k):
+            return f"tile_k is fixed at {self.fixed['tile_k']}"
+        return misfit(tile, self.problem, self.chip)
+
+    def overrides(self, decisions: Mapping[str, int]) -> dict[str, int]:
+        """The same decisions under the names that ``Options.overrides`` takes."""
+        named = Tile(**decisions).decisions()
+        return {name: named[name] for name in OVERRIDES}
+
+    def decisions(self, trace: Trace) -> dict[str, int]:
+        """What the sampling instructions of a trace decided, by name."""
+        samples = [inst for inst in trace.insts if inst.kind.name == _SAMPLE]
+        assert len(samples) == len(self.options), (len(samples), list(self.options))
+        return {
+            name: int(inst.attrs[0][int(trace.get_decision(inst))])
+            for name, inst in zip(self.options, samples, strict=True)
+        }
+
+    @cached_property
+    def legal(self) -> list[dict[str, int]]:
+        """Every combination that fits."""
+        every = (
+            dict(zip(self.options, values, strict=True))
+            for values in product(*self.options.values())
+        )
+        return [decisions for decisions in every if self.misfit(decisions) is None]
+
+    @cached_property
+    def weights(self) -> dict[str, list[float]]:
+        """How often to sample each value: in proportion to the legal combinations it is part of.
+
+        Uniform sampling would spend three schedules of four on tiles that overflow.
+        """
+        result = {}
+        for name, values in self.options.items():
+            count = Counter(decisions[name] for decisions in self.legal)
+            result[name] = [count[value] / len(self.legal) for value in values]
+        return result
+
+    def _names_only(self, tile: Tile) -> dict[str, int]:
+        named = tile.decisions()
+        return {name: named[name] for name in candidates(self.problem, self.chip)}
