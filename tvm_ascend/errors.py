@@ -408,3 +408,116 @@ class NotAMatmulTile(AscendError):
             f"{at(span)}: block `{block}` is marked ascend.op = 'gemm' but is not `c[i, j] += a[i, k] * b[k, j]` over "
             "three loops without a guard. Split with disable_predication=True, or drop the annotation."
         )
+
+
+class ScalarCodeError(AscendError):
+    """An expression that the scalar unit's code cannot hold."""
+
+    def __init__(self, what: str, text: str, span: object) -> None:
+        place = at(span)
+        super().__init__(
+            f"{place + ': ' if place else ''}the scalar unit has no `{what}`, used in `{text}`. Arithmetic, "
+            "comparisons and the functions of the C library are allowed; rewrite the expression with these, or "
+            "compute it with vector operations."
+        )
+
+
+class TwinCompilerMissing(AscendError):
+    """The twin executor without a C++ compiler."""
+
+    def __init__(self, command: str) -> None:
+        super().__init__(
+            f"the twin compiles the emitted Ascend C with `{command}`, and no such program is on the PATH. Any "
+            "C++17 compiler does: apt-get install g++, or set CXX to one; or use executor='simulator', which needs "
+            "none."
+        )
+
+
+class TwinCompileError(AscendError):
+    """Emitted Ascend C that the C++ compiler refuses."""
+
+    def __init__(self, kernel: str, source: object, output: str) -> None:
+        super().__init__(
+            f"the Ascend C of kernel `{kernel}` does not compile as a twin; the source is kept in {source}. Emitted "
+            f"source always should, so this is a fault of tvm_ascend unless it was edited. The compiler said:\n{output}"
+        )
+
+
+class DamagedDatabase(AscendError):
+    """A tuning database that cannot be read."""
+
+    def __init__(self, path: object, reason: str) -> None:
+        super().__init__(
+            f"the tuning database in {str(path)!r} cannot be read ({reason}); allowed are the two JSON files that tune "
+            "writes, one record a line. Remove the damaged lines or the directory; tuning makes it anew."
+        )
+
+
+class LayoutContradiction(AscendError):
+    """A tile used both as stored and transposed by matrix multiplies."""
+
+    def __init__(self, buffer: str, span: object) -> None:
+        super().__init__(
+            f"{at(span)}: `{buffer}` is an operand of a gemm both transposed and not; a tile in L0 has one layout. "
+            "Use two tiles."
+        )
+
+
+class NotAMatrix(AscendError):
+    """A buffer of the Cube's memories that has no two dimensions."""
+
+    def __init__(self, buffer: str, shape: list[object], span: object) -> None:
+        super().__init__(
+            f"{at(span)}: `{buffer}` has shape {tuple(int(x) for x in shape)} but lives in a memory of the Cube, where "
+            "a tile is a matrix (rows, columns), leading dimensions being 1. Give it two dimensions."
+        )
+
+
+class NoCopyPath(AscendError):
+    """A copy between two memories that no instruction connects."""
+
+    def __init__(self, src: str, src_space: object, dst: str, dst_space: object, span: object) -> None:
+        from_, to = (getattr(space, "value", space) for space in (src_space, dst_space))
+        super().__init__(
+            f"{at(span)}: there is no way from `{src}` in {from_} to `{dst}` in {to}; the paths of the Cube are "
+            "gm -> l1, l1 -> l0a, l1 -> l0b and l0c -> gm. Go through one of these, or through a tensor in gm."
+        )
+
+
+class NoFixpipeCast(AscendError):
+    """A copy out of L0C to a dtype that Fixpipe cannot make."""
+
+    def __init__(self, src: str, dst: str, span: object) -> None:
+        super().__init__(
+            f"{at(span)}: L0C holds {src} and cannot be stored as {dst}; allowed are float32 -> float32, float16 or "
+            "bfloat16, and int32 -> int32. Change the dtype of the output and cast in a Vector kernel."
+        )
+
+
+class FieldOverflow(AscendError):
+    """An instruction field that a tile would overflow."""
+
+    def __init__(self, key: str, name: str, value: object, most: int, span: object) -> None:
+        super().__init__(
+            f"{at(span)}: field `{name}` of {key} would be {value if value is not None else 'unbounded'}, allowed is "
+            f"up to {most}. Make the tile smaller along that axis."
+        )
+
+
+class CubeTileRule(AscendError):
+    """A tile operation that the Cube's instructions cannot address."""
+
+    def __init__(self, rule: str, span: object) -> None:
+        super().__init__(
+            f"{at(span)}: this tile operation has no Cube instruction: {rule}. Change the slice so that it does."
+        )
+
+
+class AccumulatorFill(AscendError):
+    """A fill of L0C that is not the clearing before products."""
+
+    def __init__(self, buffer: str, span: object) -> None:
+        super().__init__(
+            f"{at(span)}: no instruction fills L0C, where `{buffer}` lives; allowed is to clear it with 0 right before "
+            "the loops of one gemm into it, which runs at least once. Use the gemm's init instead."
+        )

@@ -104,8 +104,8 @@ class TuneResult:
         ]
         head = f"{self.kernel} on {self.chip}: {self.default_cycles:,} -> {self.cycles:,} cycles"
         counts = (
-            f"{len(self.trials)} trials, {failed} failed, {sum(self.pruned.values())} pruned before "
-            f"building, {self.checked} checked bit by bit, {len(self.wrong)} wrong"
+            f"{len(self.trials)} trials, {failed} failed, {sum(self.pruned.values())} pruned "
+            f"before building, {self.checked} checked bit by bit, {len(self.wrong)} wrong"
         )
         lines = [
             f"{head} ({self.speedup:.2f}x) in {sum(self.seconds.values()):.1f} s",
