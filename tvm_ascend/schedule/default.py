@@ -12,9 +12,7 @@ from tvm import s_tir, tirx
 from tvm_ascend.hw.chip import ChipSpec
 from tvm_ascend.schedule.matmul import matmul_rule
 
-Rule = Callable[
-    [tirx.PrimFunc, ChipSpec, Mapping[str, int]], "tuple[s_tir.Schedule, dict] | None"
-]
+Rule = Callable[[tirx.PrimFunc, ChipSpec, Mapping[str, int]], "tuple[s_tir.Schedule, dict] | None"]
 
 RULES: tuple[tuple[str, Rule], ...] = (("matmul", matmul_rule),)
 

@@ -121,6 +121,4 @@ def _tile(sch: s_tir.Schedule, block, found: Contraction, choice: Mapping[str, o
 
 
 def _split(sch: s_tir.Schedule, loop, *factors):
-    return sch.split(
-        loop, [None, *factors], preserve_unit_iters=True, disable_predication=True
-    )
+    return sch.split(loop, [None, *factors], preserve_unit_iters=True, disable_predication=True)

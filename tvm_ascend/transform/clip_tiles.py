@@ -154,9 +154,7 @@ class _Clipper:
         buffer, shape = region.source, list(region.source.shape)
         whole = all(self.analyzer.can_prove_equal(r.min, 0) for r in region.region)
         extents = [r.extent for r in region.region]
-        full = all(
-            self.analyzer.can_prove_equal(e, s) for e, s in zip(extents, shape, strict=True)
-        )
+        full = all(self.analyzer.can_prove_equal(e, s) for e, s in zip(extents, shape, strict=True))
         if full and buffer not in self.valid:
             return
         known = self.valid.get(buffer)

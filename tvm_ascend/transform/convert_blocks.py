@@ -123,10 +123,15 @@ class _Converter:
         k = set(nest.extents) - m - n
         transpose_a = bool(variables(a.indices[-1]) & m or variables(a.indices[-2]) & k)
         transpose_b = bool(variables(b.indices[-1]) & k or variables(b.indices[-2]) & n)
-        operands = [region(x, i, nest.extents) for x, i in ((c.buffer, c.indices), (a.source, a.indices), (b.source, b.indices))]
+        operands = [
+            region(x, i, nest.extents)
+            for x, i in ((c.buffer, c.indices), (a.source, a.indices), (b.source, b.indices))
+        ]
         if any(operand is None for operand in operands):
             raise NotAMatmulTile(stmt.block.name_hint, self.span)
-        return call("tile_gemm", *operands, transpose_a, transpose_b, init, span=c.span or self.span)
+        return call(
+            "tile_gemm", *operands, transpose_a, transpose_b, init, span=c.span or self.span
+        )
 
 
 class _Body:
