@@ -58,3 +58,6 @@ ROWS: tuple[Instr, ...] = (
         source="ASCEND 4.2, 6.7",
     ),
 )
+
+ELEMENT_READ, ELEMENT_WRITE = ROWS
+"""The rows that buffer loads and stores of scalar code become."""

@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Print a final function as readable Ascend C; every instruction's text comes from its row."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import PurePath
+
+import tvm
+from tvm import tirx
+from tvm.ir import TensorLoad
+
+from tvm_ascend.codegen import walk
+from tvm_ascend.codegen.cexpr import C_TYPES, HELPERS, ExprPrinter, dtype_of, has_load
+from tvm_ascend.codegen.ctext import NameTable, wrap
+from tvm_ascend.isa.instr import Instr, Param, Space
+from tvm_ascend.isa.scalar import ELEMENT_READ, ELEMENT_WRITE
+
+DEFAULT_CANN = "8.3"
+_CORES = {"AIV": "vector", "AIC": "Cube"}
+# The TPosition whose TBuf stands for the whole of a memory [doc: ASCEND 3.12].
+_POSITION = {
+    Space.UB: "VECCALC",
+    Space.L1: "A1",
+    Space.L0A: "A2",
+    Space.L0B: "B2",
+    Space.L0C: "CO1",
+}
+_JUMPS = {"break_loop": "break;", "continue_loop": "continue;"}
+
+
+def emit(func: tirx.PrimFunc, cann: str = DEFAULT_CANN) -> str:
+    """The Ascend C source of a final function, with the call names of a CANN version."""
+    return _Emitter(walk.read_kernel(func), cann).source()
+
+
+def row_text(row: Instr, cann: str) -> str:
+    """The statement of a row as a CANN version names it."""
+    version = _version(cann)
+    texts = [row.emit, *(r.emit for r in row.renamed if _version(r.cann) <= version)]
+    return texts[-1]
+
+
+def _version(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split("."))
+
+
+@dataclass(frozen=True)
+class _Element:
+    """An operand as the rows' texts see it."""
+
+    tensor: str
+    offset: str
+
+    def __str__(self) -> str:
+        return self.tensor if self.offset == "0" else f"{self.tensor}[{self.offset}]"
+
+
+class _Emitter:
+    def __init__(self, kernel: walk.Kernel, cann: str) -> None:
+        self.kernel, self.cann = kernel, cann
+        self.names = NameTable()
+        self.analyzer = tvm.sym.Analyzer()
+        self.printer = ExprPrinter(self.names.of, self._load, self.analyzer)
+        self.lines: list[str] = []
+        self.depth = 1
+        self.place = ""
+
+    def source(self) -> str:
+        """The whole file."""
+        kernel = self.kernel
+        signature = self._declare()
+        self._stmt(kernel.body)
+        used = self.printer.used
+        includes = ['#include "kernel_operator.h"']
+        if "<cmath>" in used:
+            includes.append("#include <cmath>")
+        cores = f"{kernel.grid} {_CORES[kernel.core_type]} cores"
+        return "\n".join(
+            [
+                f"// {kernel.name} on {cores}, CANN {self.cann}",
+                *includes,
+                "",
+                *(text for name, text in HELPERS.items() if name in used),
+                *wrap(signature, 0),
+                *self.lines,
+                "}",
+                "",
+            ]
+        )
+
+    def _declare(self) -> str:
+        """Emit what precedes the body; returns the signature."""
+        kernel, names = self.kernel, self.names
+        tensors = [p for p in kernel.params if tirx.is_buffer_var(p)]
+        on_chip = [b for b in kernel.buffers if b not in tensors]
+        for var in (*kernel.params, *on_chip):
+            names.declare(var)
+        addresses = {p: names.fresh(f"{names.of(p)}_address") for p in tensors}
+        self._line(f"KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_{kernel.core_type}_ONLY);")
+        for param in tensors:
+            ctype = C_TYPES[kernel.buffers[param].dtype]
+            self._line(f"AscendC::GlobalTensor<{ctype}> {names.of(param)};")
+            pointer = f"reinterpret_cast<__gm__ {ctype}*>({addresses[param]})"
+            self._line(f"{names.of(param)}.SetGlobalBuffer({pointer});")
+        self._memories()
+        if kernel.block_var is not None:
+            ctype = C_TYPES[dtype_of(kernel.block_var)]
+            name = names.declare(kernel.block_var)
+            self._line(f"const {ctype} {name} = static_cast<{ctype}>(AscendC::GetBlockIdx());")
+        args = ", ".join(
+            f"GM_ADDR {addresses[p]}" if p in addresses else f"{C_TYPES[dtype_of(p)]} {names.of(p)}"
+            for p in kernel.params
+        )
+        return f'extern "C" __global__ __aicore__ void {kernel.name}({args}) {{'
+
+    def _memories(self) -> None:
+        """One TBuf for each memory in use, as large as the plan, and the tensors in it."""
+        placed = [p for p in self.kernel.buffers.values() if p.space is not Space.GM]
+        if not placed:
+            return
+        pipe = self.names.fresh("pipe")
+        self._line(f"AscendC::TPipe {pipe};")
+        for space, position in _POSITION.items():
+            members = [p for p in placed if p.space is space]
+            if not members:
+                continue
+            memory = self.names.fresh(space.value)
+            size = max(p.address + p.elements * p.itemsize for p in members)
+            self._line(f"AscendC::TBuf<AscendC::TPosition::{position}> {memory};")
+            self._line(f"{pipe}.InitBuffer({memory}, {size});")
+            for p in members:
+                ctype = C_TYPES[p.dtype]
+                view = f"{memory}.GetWithOffset<{ctype}>({p.elements}, {p.address})"
+                self._line(f"AscendC::LocalTensor<{ctype}> {self.names.of(p.buffer)} = {view};")
+
+    # Statements
+
+    def _line(self, text: str) -> None:
+        self.lines += wrap(text, self.depth)
+
+    def _comment(self, span) -> None:
+        """Name the source line of what follows, once for a run of statements."""
+        place = "" if span is None else f"{PurePath(span.source_name.name).name}:{span.line}"
+        if place and place != self.place:
+            self.lines += wrap(f"// {place}", self.depth)
+            self.place = place
+
+    @contextmanager
+    def _block(self, head: str):
+        self._line(f"{head} {{")
+        self.depth += 1
+        with self.names.scope():
+            yield
+        self.depth -= 1
+        self._line("}")
+
+    def _stmt(self, node: tirx.Stmt) -> None:
+        if isinstance(node, tirx.SeqStmt):
+            for child in node.seq:
+                self._stmt(child)
+            return
+        if isinstance(node, tirx.AllocBuffer):
+            return
+        if isinstance(node, tirx.AttrStmt):
+            self._stmt(node.body)
+            return
+        self._comment(node.span)
+        if isinstance(node, tirx.For):
+            self._for(node)
+        elif isinstance(node, tirx.While):
+            with self._block(f"while ({self.printer.text(node.condition)})"):
+                self._stmt(node.body)
+        elif isinstance(node, tirx.IfThenElse):
+            self._if(node)
+        elif isinstance(node, tirx.Bind):
+            ctype = C_TYPES[dtype_of(node.var)]
+            value = self.printer.text(node.value)
+            self._line(f"const {ctype} {self.names.declare(node.var)} = {value};")
+        elif isinstance(node, tirx.BufferStore):
+            self._store(node)
+        elif isinstance(node, tirx.Evaluate):
+            self._evaluate(node)
+        else:
+            raise AssertionError(f"final TIR holds a {type(node).__name__}: {node}")
+
+    def _for(self, node: tirx.For) -> None:
+        ctype = C_TYPES[dtype_of(node.loop_var)]
+        begin, end = node.min, self.analyzer.simplify(node.min + node.extent)
+        if has_load(node.extent) or has_load(node.min):
+            begin, end = self._bind("begin", begin), self._bind("end", node.min + node.extent)
+        with self.names.scope():
+            var = self.names.declare(node.loop_var)
+            first, last = self.printer.text(begin), self.printer.text(end, 10)
+            head = f"for ({ctype} {var} = {first}; {var} < {last}; ++{var})"
+            inside = tirx.all(node.loop_var >= node.min, node.loop_var < node.min + node.extent)
+            with self._block(head), self.analyzer.constraint_scope(inside):
+                self._stmt(node.body)
+
+    def _bind(self, name: str, value) -> tirx.Var:
+        """Evaluate an expression once, into a new constant."""
+        var = tirx.Var(name, dtype_of(value))
+        text = self.printer.text(value)
+        self._line(f"const {C_TYPES[dtype_of(value)]} {self.names.declare(var)} = {text};")
+        return var
+
+    def _if(self, node: tirx.IfThenElse) -> None:
+        with self._block(f"if ({self.printer.text(node.condition)})"):
+            self._stmt(node.then_case)
+        if node.else_case is not None:
+            self.lines.pop()
+            with self._block("} else"):
+                self._stmt(node.else_case)
+
+    def _evaluate(self, node: tirx.Evaluate) -> None:
+        name = getattr(getattr(node.value, "op", None), "name", "").rpartition(".")[2]
+        if name in _JUMPS:
+            self._line(_JUMPS[name])
+            return
+        if walk.row_of(node.value) is None:
+            assert isinstance(node.value, tirx.IntImm), f"not an instruction: {node}"
+            return
+        issue = walk.resolve(self.kernel, node.value)
+        dtypes = dict(zip(issue.row.types, issue.dtypes, strict=True))
+        texts = {t: C_TYPES[d] for t, d in dtypes.items()}
+        for operand, address in zip(issue.row.operands, issue.operands, strict=True):
+            texts[operand.name] = self._element(address)
+        for param, value in zip(issue.row.params, issue.params, strict=True):
+            texts[param.name] = self._param(param, value, dtypes)
+        self._line(row_text(issue.row, self.cann).format(**texts))
+
+    def _store(self, node: tirx.BufferStore) -> None:
+        row = ELEMENT_WRITE
+        placed = self.kernel.buffers[node.buffer]
+        offset = walk.linear_offset(node.buffer, node.indices)
+        element = self._element(walk.Address(placed, offset))
+        value = self._scalar(node.value, placed.dtype)
+        text = row_text(row, self.cann)
+        self._line(text.format(**{row.operands[0].name: element, row.params[0].name: value}))
+
+    # Expressions
+
+    def _load(self, load: TensorLoad) -> str:
+        row = ELEMENT_READ
+        element = self._element(self.kernel.address(load))
+        return row_text(row, self.cann).format(**{row.operands[0].name: element})
+
+    def _element(self, address: walk.Address) -> _Element:
+        offset = address.offset
+        if not has_load(offset):
+            offset = self.analyzer.simplify(offset)
+        return _Element(self.names.of(address.placed.buffer), self.printer.text(offset))
+
+    def _param(self, param: Param, value, dtypes: dict[str, str]) -> str:
+        if param.values:
+            return param.spelling.format(walk.enum_name(value))
+        literal = isinstance(value, (tirx.IntImm, tirx.FloatImm))
+        if param.type in dtypes:
+            return self._scalar(value, dtypes[param.type])
+        if not literal:
+            return self.printer.cast(value, param.type)
+        if param.type == "bool":
+            return str(bool(value.value)).lower()
+        # A bare 0 would convert to the pointer form of a mask just as well.
+        bare = value.value != 0 or param.type != "uint64_t"
+        return str(int(value.value)) if bare else f"static_cast<{param.type}>(0)"
+
+    def _scalar(self, value, dtype: str) -> str:
+        """A value of exactly the C++ type of ``dtype``, as template deduction needs it."""
+        if isinstance(value, (tirx.IntImm, tirx.FloatImm)):
+            return self.printer.text(tirx.const(value.value, dtype))
+        if dtype_of(value) == dtype:
+            return self.printer.text(value)
+        return self.printer.cast(value, C_TYPES[dtype])

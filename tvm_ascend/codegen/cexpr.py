@@ -1,0 +1,289 @@
+# SPDX-License-Identifier: Apache-2.0
+"""C++ text of scalar TIR expressions, with the value of every operation as TIR defines it."""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Callable
+
+import tvm
+import tvm_ffi
+from tvm import tirx
+from tvm.ir import Call, TensorLoad
+
+from tvm_ascend.errors import ScalarCodeError
+
+C_TYPES = {
+    "float16": "half",
+    "bfloat16": "bfloat16_t",
+    "float32": "float",
+    "float64": "double",
+    "bool": "bool",
+    **{f"{sign}int{bits}": f"{sign}int{bits}_t" for sign in ("", "u") for bits in (8, 16, 32, 64)},
+}
+NARROW_FLOATS = ("float16", "bfloat16")
+# C++ computes these in wider types; TIR rounds or wraps after every operation.
+_NARROW = (*NARROW_FLOATS, "int8", "uint8", "int16", "uint16")
+
+# Operator text and C++ precedence, higher binds tighter.
+_BINARY = {
+    tirx.Add: ("+", 12),
+    tirx.Sub: ("-", 12),
+    tirx.Mul: ("*", 13),
+    tirx.Div: ("/", 13),
+    tirx.Mod: ("%", 13),
+    tirx.LT: ("<", 9),
+    tirx.LE: ("<=", 9),
+    tirx.GT: (">", 9),
+    tirx.GE: (">=", 9),
+    tirx.EQ: ("==", 8),
+    tirx.NE: ("!=", 8),
+}
+_BITWISE = {
+    tirx.LShift: ("<<", 11),
+    tirx.RShift: (">>", 11),
+    tirx.BitwiseAnd: ("&", 7),
+    tirx.BitwiseXor: ("^", 6),
+    tirx.BitwiseOr: ("|", 5),
+}
+# LLVM intrinsics that it computes exactly or hands to the C library: both executors get those bits.
+_FUNCTIONS = {
+    f"llvm.{name}": name
+    for name in (
+        *("exp", "exp2", "log", "log2", "log10", "pow", "sqrt", "sin", "cos"),
+        *("fabs", "floor", "ceil", "trunc", "nearbyint"),
+    )
+}
+_PRIMARY, _UNARY, _TERNARY = 20, 14, 2
+
+HELPERS = {
+    "FloorDiv": """\
+template <typename T>
+__aicore__ inline T FloorDiv(T a, T b) {
+  return a / b - static_cast<T>(a % b != 0 && (a < 0) != (b < 0));
+}
+""",
+    "FloorMod": """\
+template <typename T>
+__aicore__ inline T FloorMod(T a, T b) {
+  return a % b + (a % b != 0 && (a < 0) != (b < 0) ? b : static_cast<T>(0));
+}
+""",
+    "Minimum": """\
+template <typename T>
+__aicore__ inline T Minimum(T a, T b) {
+  return a < b ? a : b;
+}
+""",
+    "Maximum": """\
+template <typename T>
+__aicore__ inline T Maximum(T a, T b) {
+  return a > b ? a : b;
+}
+""",
+    "Choose": """\
+template <typename T>
+__aicore__ inline T Choose(bool condition, T yes, T no) {
+  return condition ? yes : no;
+}
+""",
+}
+"""Functions that emitted files define where needed; each evaluates all its arguments."""
+
+
+def dtype_of(expr) -> str:
+    """The dtype of an expression, as ``float32``."""
+    return str(expr.ty).strip('"')
+
+
+def has_load(expr) -> bool:
+    """Whether evaluating the expression reads memory, which takes time and must happen once."""
+    found = []
+    tvm_ffi.structural_walk(expr, [(TensorLoad, lambda load: found.append(load) and None)])
+    return bool(found)
+
+
+def float_text(value: float) -> str:
+    """The shortest C++ literal of a float32 value."""
+    if math.isnan(value):
+        return '__builtin_nanf("")'
+    if math.isinf(value):
+        return "__builtin_inff()" if value > 0 else "-__builtin_inff()"
+    exact = struct.unpack("f", struct.pack("f", value))[0]
+    for digits in range(1, 10):
+        text = f"{exact:.{digits}g}"
+        if struct.unpack("f", struct.pack("f", float(text)))[0] == exact:
+            break
+    return f"{text}f" if "." in text or "e" in text else f"{text}.0f"
+
+
+def _narrow(value: float, dtype: str) -> float:
+    """Round a literal to the nearest value of a 16-bit float."""
+    if dtype == "float16" and math.isfinite(value):
+        try:
+            return struct.unpack("e", struct.pack("e", value))[0]
+        except OverflowError:
+            return math.copysign(math.inf, value)
+    return value
+
+
+class ExprPrinter:
+    """Prints expressions; ``names`` gives a variable's identifier, ``load`` the text of a load.
+
+    ``used`` collects what the file must define or include: names of ``HELPERS`` and ``<cmath>``.
+    """
+
+    def __init__(
+        self,
+        names: Callable[[tirx.Var], str],
+        load: Callable[[TensorLoad], str],
+        analyzer: tvm.sym.Analyzer,
+    ) -> None:
+        self._names, self._load, self._analyzer = names, load, analyzer
+        self.used: set[str] = set()
+
+    def text(self, expr, least: int = 0) -> str:
+        """The expression, in parentheses when it binds less tightly than ``least``."""
+        text, binds = self._print(expr)
+        return f"({text})" if binds < least else text
+
+    def cast(self, expr, ctype: str) -> str:
+        """The expression as a value of a C++ type."""
+        return f"static_cast<{ctype}>({self.text(expr)})"
+
+    def _print(self, expr) -> tuple[str, int]:
+        kind = type(expr)
+        if isinstance(expr, (tirx.IntImm, tirx.FloatImm)):
+            return self._literal(expr)
+        if kind in _BINARY:
+            return self._binary(expr)
+        if isinstance(expr, TensorLoad):
+            return self._load(expr), _PRIMARY
+        if isinstance(expr, tvm.ir.Var):
+            return self._names(expr), _PRIMARY
+        if isinstance(expr, tirx.Cast):
+            return self._cast(expr), _PRIMARY
+        if isinstance(expr, (tirx.FloorDiv, tirx.FloorMod)):
+            return self._floor(expr)
+        if isinstance(expr, (tirx.Min, tirx.Max)):
+            name = "Minimum" if isinstance(expr, tirx.Min) else "Maximum"
+            return self._helper(name, expr, [self._wide(expr.a), self._wide(expr.b)])
+        if isinstance(expr, (tirx.And, tirx.Or)):
+            return self._logical(expr)
+        if kind in _BITWISE:
+            symbol, binds = _BITWISE[kind]
+            text = f"{self.text(expr.a, _UNARY)} {symbol} {self.text(expr.b, _UNARY)}"
+            return self._rounded(text, binds, dtype_of(expr))
+        if isinstance(expr, (tirx.Not, tirx.BitwiseNot)):
+            symbol = "!" if isinstance(expr, tirx.Not) else "~"
+            return self._rounded(f"{symbol}{self.text(expr.a, _UNARY)}", _UNARY, dtype_of(expr))
+        if isinstance(expr, tirx.Select):
+            arms = [self._wide(expr.true_value), self._wide(expr.false_value)]
+            return self._helper("Choose", expr, [self.text(expr.condition), *arms])
+        if isinstance(expr, Call):
+            return self._call(expr)
+        raise ScalarCodeError(kind.__name__, str(expr), expr.span)
+
+    def _literal(self, expr) -> tuple[str, int]:
+        dtype = dtype_of(expr)
+        if dtype == "bool":
+            return str(bool(expr.value)).lower(), _PRIMARY
+        if isinstance(expr, tirx.FloatImm):
+            if dtype == "float64":
+                return repr(float(expr.value)), _PRIMARY
+            text = float_text(_narrow(float(expr.value), dtype))
+        else:
+            text = str(int(expr.value))
+        if dtype not in ("int32", "float32"):
+            return f"static_cast<{C_TYPES[dtype]}>({text})", _PRIMARY
+        return text, _UNARY if text.startswith("-") else _PRIMARY
+
+    def _wide(self, expr, least: int = 0) -> str:
+        """An operand of arithmetic: 16-bit floats are computed in float and rounded afterwards."""
+        dtype = dtype_of(expr)
+        if dtype not in NARROW_FLOATS:
+            return self.text(expr, least)
+        if isinstance(expr, tirx.FloatImm):
+            return float_text(_narrow(float(expr.value), dtype))
+        return f"static_cast<float>({self.text(expr)})"
+
+    def _rounded(self, text: str, binds: int, dtype: str) -> tuple[str, int]:
+        if dtype in _NARROW:
+            return f"static_cast<{C_TYPES[dtype]}>({text})", _PRIMARY
+        return text, binds
+
+    def _binary(self, expr) -> tuple[str, int]:
+        symbol, binds = _BINARY[type(expr)]
+        text = f"{self._wide(expr.a, binds)} {symbol} {self._wide(expr.b, binds + 1)}"
+        return self._rounded(text, binds, dtype_of(expr))
+
+    def _cast(self, expr) -> str:
+        target, source = dtype_of(expr), dtype_of(expr.value)
+        inner = self.text(expr.value)
+        if source in NARROW_FLOATS and target != "float32":
+            inner = f"static_cast<float>({inner})"
+        if target in NARROW_FLOATS and not source.startswith(("float", "bfloat")):
+            inner = f"static_cast<float>({inner})"
+        return f"static_cast<{C_TYPES[target]}>({inner})"
+
+    def _floor(self, expr) -> tuple[str, int]:
+        symbol, name = ("/", "FloorDiv") if isinstance(expr, tirx.FloorDiv) else ("%", "FloorMod")
+        if self._analyzer.can_prove(expr.a >= 0) and self._analyzer.can_prove(expr.b > 0):
+            return f"{self.text(expr.a, 13)} {symbol} {self.text(expr.b, 14)}", 13
+        return self._helper(name, expr, [self.text(expr.a), self.text(expr.b)])
+
+    def _helper(self, name: str, expr, args: list[str]) -> tuple[str, int]:
+        self.used.add(name)
+        dtype = dtype_of(expr)
+        wide = "float" if dtype in NARROW_FLOATS else C_TYPES[dtype]
+        return self._rounded(f"{name}<{wide}>({', '.join(args)})", _PRIMARY, dtype)
+
+    def _logical(self, expr) -> tuple[str, int]:
+        both = isinstance(expr, tirx.And)
+        # TIR evaluates both sides; && would skip the loads of the second.
+        if has_load(expr.b):
+            symbol, binds = ("&", 7) if both else ("|", 5)
+        else:
+            symbol, binds = ("&&", 4) if both else ("||", 3)
+        return f"{self.text(expr.a, binds)} {symbol} {self.text(expr.b, binds + 1)}", binds
+
+    def _call(self, expr: Call) -> tuple[str, int]:
+        name = expr.op.name.rpartition(".")[2]
+        if name == "if_then_else":
+            condition, yes, no = expr.args
+            test = self.text(condition, _TERNARY + 1)
+            return f"{test} ? {self.text(yes, _TERNARY + 1)} : {self.text(no, _TERNARY)}", _TERNARY
+        if name == "likely":
+            return self._print(expr.args[0])
+        if name == "isnan":
+            return f"__builtin_isnan({self._wide(expr.args[0])})", _PRIMARY
+        if name == "call_llvm_pure_intrin":
+            return self._library(_FUNCTIONS.get(_intrinsic_name(expr.args[0])), expr)
+        if name == "call_pure_extern":
+            return self._library(str(expr.args[0].value).removesuffix("f"), expr)
+        lowered = _lower(expr)
+        if isinstance(lowered, Call) and lowered.op.same_as(expr.op):
+            raise ScalarCodeError(name, str(expr), expr.span)
+        return self._print(lowered)
+
+    def _library(self, name: str | None, expr: Call) -> tuple[str, int]:
+        """A call of the C library."""
+        if name is None:
+            raise ScalarCodeError("function", str(expr), expr.span)
+        self.used.add("<cmath>")
+        suffix = "" if dtype_of(expr) == "float64" else "f"
+        args = ", ".join(self._wide(a) for a in expr.args[1:])
+        return self._rounded(f"{name}{suffix}({args})", _PRIMARY, dtype_of(expr))
+
+
+def _intrinsic_name(number: tirx.IntImm) -> str:
+    return str(tvm.target.codegen.llvm_get_intrinsic_name(int(number.value)))
+
+
+def _lower(call: Call):
+    """What TVM makes of a function for LLVM, so that both executors compute the same."""
+    func = tirx.PrimFunc([], tirx.Evaluate(call)).with_attr(
+        {"global_symbol": "scalar", "target": tvm.target.Target("llvm")}
+    )
+    return tirx.transform.LowerIntrin()(tvm.IRModule({"scalar": func}))["scalar"].body.value
