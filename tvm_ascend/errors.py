@@ -521,3 +521,33 @@ class AccumulatorFill(AscendError):
             f"{at(span)}: no instruction fills L0C, where `{buffer}` lives; allowed is to clear it with 0 right before "
             "the loops of one gemm into it, which runs at least once. Use the gemm's init instead."
         )
+
+
+class LoopConditionOnChip(AscendError):
+    """A while loop whose condition reads on-chip memory, where no flag can be placed."""
+
+    def __init__(self, span: object) -> None:
+        super().__init__(
+            f"{at(span)}: the condition of this `while` reads on-chip memory, which other units may still be writing; "
+            "allowed are variables and tensors in global memory. Use a `for` loop with an upper bound and an `if`."
+        )
+
+
+class JumpInKernel(AscendError):
+    """A break or continue in a loop that needs flags, whose sets and waits must stay balanced."""
+
+    def __init__(self, span: object) -> None:
+        super().__init__(
+            f"{at(span)}: `break` or `continue` leaves a loop whose instructions are ordered by flags, so that a flag "
+            "would stay raised; allowed in loops of scalar code only. Guard the rest of the body with `if` instead."
+        )
+
+
+class TooManyEvents(AscendError):
+    """More flags between two units than the chip has ids."""
+
+    def __init__(self, usable: int) -> None:
+        super().__init__(
+            f"this kernel needs more than {usable} flags at once between two units; the chip has {usable} usable ids "
+            "per pair. Split the kernel in two, or pipeline fewer loops (num_stages=1)."
+        )

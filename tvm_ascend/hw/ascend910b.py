@@ -59,6 +59,8 @@ CONSTANTS = {
     # [measured: 5.4, 5.5b].
     "MMAD_ISSUE": 8,
     "MMAD_LATENCY": 52,
+    # Mmads of fewer 16x16 blocks into one L0C tile need a barrier between them [doc: 3.9].
+    "MMAD_BARRIER_FRACTALS": 10,
     # 140-155 GB/s of 4-byte and 70-78 GB/s of 2-byte output a core: 35 to 39 G elements/s
     # [measured: MEASURED].
     "FIXPIPE_ELEMENTS_PER_CYCLE": 20,

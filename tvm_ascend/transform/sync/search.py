@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Chooses the syncs: add where a requirement is open, then drop every one that is not needed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tvm_ascend.errors import JumpInKernel, TooManyEvents
+from tvm_ascend.transform.sync.machine import Action, Machine, Violation
+from tvm_ascend.transform.sync.overlap import relate
+from tvm_ascend.transform.sync.plan import Sync, placed
+from tvm_ascend.transform.sync.program import Counter
+from tvm_ascend.transform.sync.require import Instance, Requirements
+from tvm_ascend.transform.sync.tree import Loop, Node, Seq, Step
+
+_MOST_SYNCS = 1000
+
+
+class Search:
+    """Finds a set of syncs of which none can be left out."""
+
+    def __init__(self, requirements: Requirements, usable_ids: int) -> None:
+        self.requirements = requirements
+        self.program = requirements.program
+        self.usable_ids = usable_ids
+        self.rotate = True
+
+    def run(self) -> list[Sync]:
+        """The syncs, with event ids."""
+        for rotate in (True, False):
+            self.rotate = rotate
+            chosen = self._assign(self._minimal(self._sufficient()))
+            if chosen is not None:
+                return chosen
+        raise TooManyEvents(self.usable_ids)
+
+    def _violation(self, syncs: list[Sync]) -> Violation | None:
+        return Machine(self.requirements, *placed(syncs)).run()
+
+    def _sufficient(self) -> list[Sync]:
+        """Close the first open requirement until there is none."""
+        syncs: list[Sync] = []
+        for _ in range(_MOST_SYNCS):
+            violation = self._violation(syncs)
+            if violation is None:
+                return syncs
+            known = {s.place for s in syncs}
+            fresh = [s for s in self._candidates(violation) if s.place not in known]
+            assert fresh, f"nothing orders {violation}"
+            syncs.append(fresh[0].at(self._free(fresh[0], syncs)))
+        raise AssertionError("the search for syncs does not end")
+
+    def _free(self, sync: Sync, syncs: list[Sync]) -> int:
+        """An id that no flag of the event uses, chip limits aside."""
+        return max((s.base + s.ids for s in syncs if s.event == sync.event), default=0)
+
+    def _minimal(self, syncs: list[Sync]) -> list[Sync]:
+        """Leave out what is implied, trying what runs most often first."""
+        order = sorted(range(len(syncs)), key=lambda i: (-len(syncs[i].seq.loops()), i))
+        kept = list(syncs)
+        for sync in (syncs[i] for i in order):
+            fewer = [s for s in kept if s is not sync]
+            if self._violation(fewer) is None:
+                kept = fewer
+        return kept
+
+    def _assign(self, syncs: list[Sync]) -> list[Sync] | None:
+        """Number the flags of every event from 0, sharing ids where that is provably safe."""
+        done: list[Sync] = []
+        for place, sync in enumerate(syncs):
+            if sync.is_barrier:
+                done.append(sync)
+                continue
+            rest = [s.at(1000 + s.base) for s in syncs[place + 1 :]]
+            first = self._free(sync, done)
+            last = self.usable_ids - sync.ids
+            bases = [first] if first <= last else range(last + 1)
+            for base in bases:
+                trial = [*done, sync.at(base)]
+                if base == first or self._shares([*trial, *rest]):
+                    done = trial
+                    break
+            else:
+                return None
+        return done
+
+    def _shares(self, syncs: list[Sync]) -> bool:
+        try:
+            return self._violation(syncs) is None
+        except AssertionError:
+            return False
+
+    def _candidates(self, violation: Violation) -> list[Sync]:
+        first, second = violation.first, violation.second
+        if isinstance(first, Action) and isinstance(second, Action):
+            assert isinstance(second.owner, Sync)
+            return self._protocol(second.owner)
+        assert isinstance(first, Instance) and isinstance(second, Instance)
+        return self._data(first, second)
+
+    def _data(self, first: Instance, second: Instance) -> list[Sync]:
+        """Syncs that order two instances, best first."""
+        a, b = first.step, second.step
+        assert a.pipe is not None and b.pipe is not None
+        nests = (self.program.nests[a], self.program.nests[b])
+        relation = relate(nests, (first.point, second.point))
+        common = nests[0][: relation.common]
+        versions = [self._versions(first, second, c) for c in common]
+        level = -1 if relation.level is None else relation.level
+        inner = max((i for i, n in enumerate(versions) if n > 1), default=-1)
+        seq = common[max(level, inner)].loop.body if level >= 0 else self._meeting(a, b)
+        self._check(seq)
+        x, y = _child(seq, a), _child(seq, b)
+        plain = Sync(a.pipe, b.pipe, a, b, x, y, level >= 0 and x.index >= y.index)
+        if plain.is_barrier or not self.rotate or inner < 0:
+            return [plain]
+        return [replace(plain, ids=versions[inner], loop=common[inner].loop), plain]
+
+    def _versions(self, first: Instance, second: Instance, counter: Counter) -> int:
+        """Copies of the contended memory that a loop cycles through."""
+        found = 1
+        for pair in self.requirements.contended(first, second):
+            moduli = [
+                [atom.modulus for atom, _ in rows.start.atoms if counter.number in atom.uses]
+                for rows in pair
+            ]
+            if all(moduli):
+                found = max(found, *moduli[0], *moduli[1])
+        return found
+
+    def _meeting(self, a: Step, b: Step) -> Seq:
+        """The innermost sequence around both."""
+        assert a.parent is not None and b.parent is not None
+        around = a.parent.chain()
+        return next(seq for seq in b.parent.chain() if seq in around)
+
+    def _protocol(self, flag: Sync) -> list[Sync]:
+        """A flag back, so that an id is set again only after its wait."""
+        x, y = flag.wait_at, flag.set_at
+        back = Sync(flag.target, flag.source, flag.second, flag.first, x, y, not flag.carried)
+        if flag.carried and x is y:
+            back = replace(back, around=True)
+        if flag.ids > 1:
+            back = replace(back, ids=flag.ids, loop=flag.loop)
+        return [back]
+
+    def _check(self, seq: Seq) -> None:
+        for around in seq.chain():
+            if isinstance(around.owner, Loop) and around.owner.jump is not None:
+                raise JumpInKernel(around.owner.jump.span)
+
+
+def _child(seq: Seq, step: Step) -> Node:
+    """The child of a sequence that a step is, or is in."""
+    assert step.parent is not None
+    node: Node = step
+    at: Seq | None = step.parent
+    while at is not seq:
+        assert at is not None and at.owner is not None
+        node = at.owner
+        at = node.parent
+    return node
+
+
