@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 import tvm
 import tvm_ffi
 from tvm import tirx
+from tvm.ir import Range
 from tvm.ir.utils import derived_object
 from tvm.s_tir.meta_schedule.feature_extractor import PyFeatureExtractor
+from tvm.sym import Analyzer
 
 from tvm_ascend.hw.chip import ChipSpec
 from tvm_ascend.language.ops import key_of
@@ -25,6 +27,7 @@ from tvm_ascend.layout.scope import space_of
 from tvm_ascend.transform.lower_blocks import lower_schedule
 from tvm_ascend.tune.space import Space
 
+_UNBOUNDED = 2**31
 _STAGES = "ascend.num_stages"
 _PATHS = ("gm_l1", "l1_l0a", "l1_l0b", "l0c_gm", "gm_ub", "ub_gm")
 _MEMORIES = ("l1", "l0a", "l0b", "l0c", "ub")
@@ -32,9 +35,9 @@ _PER_BLOCK = (
     *(f"{path}_{what}" for path in _PATHS for what in ("ops", "bytes", "rows")),
     *(f"gemm_{what}" for what in ("ops", "products", "m", "n", "k")),
     *("fill_ops", "reduce_ops", "reduce_elements", "scalar_stores"),
-    *(f"{memory}_bytes" for memory in _MEMORIES),
+    *(f"{memory}_{what}" for memory in _MEMORIES for what in ("bytes", "copies")),
 )
-NAMES = (*_PER_BLOCK, "grid", "waves", "idle_share", "stages_outer", "stages_inner")
+NAMES = (*_PER_BLOCK, "grid", "waves", "idle_share")
 """Feature names, in the order of the vector that ``features_of`` returns."""
 
 
@@ -56,16 +59,9 @@ def features_of(func: tirx.PrimFunc, chip: ChipSpec) -> np.ndarray:
     )
     cores = chip.cores("AIC" if count.amounts["gemm_ops"] else "AIV")
     waves = ceildiv(count.grid, cores)
-    depths = [*sorted(count.depths, reverse=True), 1, 1]
-    tail = [
-        math.log2(count.grid),
-        math.log2(waves),
-        1 - count.grid / (waves * min(cores, count.grid)),
-        depths[0],
-        depths[1],
-    ]
+    idle = 1 - count.grid / (waves * min(cores, count.grid))
     amounts = [math.log2(1 + count.amounts[name]) for name in _PER_BLOCK]
-    return np.array([*amounts, *tail], dtype="float32")
+    return np.array([*amounts, math.log2(count.grid), math.log2(waves), idle], dtype="float32")
 
 
 class _Count:
@@ -73,31 +69,31 @@ class _Count:
 
     def __init__(self) -> None:
         self.amounts: dict[str, float] = defaultdict(float)
-        self.depths: list[int] = []
         self.grid = 1
+        self._bounds = Analyzer()
         self._times = 1
         self._depth = 1
 
     def grid_of(self, stmt: tirx.AttrStmt, visitor) -> None:
         if stmt.attr_key == "thread_extent":
-            self.grid *= _number(stmt.value)
+            self.grid *= self._size(stmt.value)
+            self._bounds.bind(stmt.node.var, Range.from_min_extent(0, stmt.value))
         visitor.default_visit(stmt)
 
     def loop(self, stmt: tirx.For, visitor) -> None:
         outside = self._times, self._depth
-        self._times *= _number(stmt.extent)
+        self._times *= self._size(stmt.extent)
+        self._bounds.bind(stmt.loop_var, Range.from_min_extent(stmt.min, stmt.extent))
         if _STAGES in stmt.annotations:
             self._depth = int(stmt.annotations[_STAGES])
-            self.depths.append(self._depth)
         visitor.default_visit(stmt)
         self._times, self._depth = outside
 
     def allocation(self, stmt: tirx.AllocBuffer, _visitor) -> None:
         memory = _memory(stmt.buffer)
-        copies = self._depth if memory != "l0c" else 1
-        self.amounts[f"{memory}_bytes"] += (
-            copies * _elements(stmt.buffer.shape) * _itemsize(stmt.buffer)
-        )
+        size = math.prod(self._size(n) for n in stmt.buffer.shape) * _itemsize(stmt.buffer)
+        self.amounts[f"{memory}_bytes"] += self._depth * size
+        self.amounts[f"{memory}_copies"] = max(self.amounts[f"{memory}_copies"], self._depth)
 
     def store(self, stmt: tirx.BufferStore, _visitor) -> None:
         self.amounts["scalar_stores"] += self._times
@@ -112,44 +108,41 @@ class _Count:
             self.amounts["fill_ops"] += self._times
         elif key == "tile_reduce":
             self.amounts["reduce_ops"] += self._times
-            self.amounts["reduce_elements"] += self._times * _elements(_extents(stmt.value.args[1]))
+            self.amounts["reduce_elements"] += self._times * math.prod(
+                self._extents(stmt.value.args[1])
+            )
 
     def _copy(self, src, dst) -> None:
         path = f"{_memory(src.source)}_{_memory(dst.source)}"
-        shape = _extents(src)
+        shape = self._extents(src)
         outer = src if _memory(src.source) == "gm" else dst
         self.amounts[f"{path}_ops"] += self._times
-        self.amounts[f"{path}_bytes"] += self._times * _elements(shape) * _itemsize(outer.source)
-        self.amounts[f"{path}_rows"] += self._times * _elements(shape[:-1])
+        self.amounts[f"{path}_bytes"] += self._times * math.prod(shape) * _itemsize(outer.source)
+        self.amounts[f"{path}_rows"] += self._times * math.prod(shape[:-1])
 
     def _gemm(self, c, a, b, transpose_a: bool) -> None:
-        m, n = _extents(c)[-2:]
-        k = _extents(a)[-2 if transpose_a else -1]
+        m, n = self._extents(c)[-2:]
+        k = self._extents(a)[-2 if transpose_a else -1]
         self.amounts["gemm_ops"] += self._times
         self.amounts["gemm_products"] += self._times * m * n * k
         for name, size in (("m", m), ("n", n), ("k", k)):
             self.amounts[f"gemm_{name}"] = max(self.amounts[f"gemm_{name}"], size)
 
+    def _extents(self, operand) -> list[int]:
+        """Extents of a region; an element is a region of one."""
+        if isinstance(operand, tvm.ir.TensorLoad):
+            return [1] * len(operand.indices)
+        return [self._size(r.extent) for r in operand.region]
+
+    def _size(self, value) -> int:
+        """An extent, or the most it can be: a tile at a tensor's edge counts as a whole one."""
+        most = int(self._bounds.const_int_bound(value).max_value)
+        return most if most < _UNBOUNDED else 1
+
 
 def _memory(buffer) -> str:
     space = space_of(buffer)
     return "ub" if space is None else space.name.lower()
-
-
-def _number(value) -> int:
-    """An extent; a symbolic one counts once."""
-    return int(value) if isinstance(value, (int, tirx.IntImm)) else 1
-
-
-def _elements(shape: Sequence) -> int:
-    return math.prod(_number(extent) for extent in shape)
-
-
-def _extents(operand) -> list[int]:
-    """Extents of a region; an element is a region of one."""
-    if isinstance(operand, tvm.ir.TensorLoad):
-        return [1] * len(operand.indices)
-    return [_number(r.extent) for r in operand.region]
 
 
 def _itemsize(buffer) -> int:
