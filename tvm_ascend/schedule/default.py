@@ -11,10 +11,16 @@ from tvm import s_tir, tirx
 
 from tvm_ascend.hw.chip import ChipSpec
 from tvm_ascend.schedule.matmul import matmul_rule
+from tvm_ascend.schedule.scalar import scalar_schedule
+from tvm_ascend.schedule.vector import elementwise_rule, row_reduction_rule
 
 Rule = Callable[[tirx.PrimFunc, ChipSpec, Mapping[str, int]], "tuple[s_tir.Schedule, dict] | None"]
 
-RULES: tuple[tuple[str, Rule], ...] = (("matmul", matmul_rule),)
+RULES: tuple[tuple[str, Rule], ...] = (
+    ("matmul", matmul_rule),
+    ("elementwise", elementwise_rule),
+    ("row_reduction", row_reduction_rule),
+)
 
 
 def is_scheduled(func: tirx.PrimFunc) -> bool:
@@ -48,4 +54,4 @@ def apply_default_schedule(
         if found is not None:
             schedule, decisions = found
             return schedule.mod["main"].with_attr("tirx.is_scheduled", True), name, decisions
-    return func, "scalar", {}
+    return scalar_schedule(func), "scalar", {}

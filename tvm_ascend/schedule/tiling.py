@@ -23,6 +23,8 @@ TILE_NAMES = ("tile_m", "tile_n", "tile_k0", "k_steps", "num_stages", "l0_stages
 OVERRIDES = ("tile_m", "tile_n", "tile_k", "tile_k0", "num_stages", "l0_stages")
 _MAX_TILE = {"tile_m": 512, "tile_n": 512, "tile_k0": 512}
 _MAX_STAGES = 4
+# Each L0 buffer of a step is waited for and handed over once on both pipes.
+_SYNCS_A_STEP = 4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,48 +157,75 @@ def misfit(tile: Tile, problem: Problem, chip: ChipSpec) -> str | None:
 
 def estimate(tile: Tile, problem: Problem, chip: ChipSpec) -> Estimate:
     """Closed-form time of a tile."""
-    grid = problem.batch * ceildiv(problem.m, tile.tile_m) * ceildiv(problem.n, tile.tile_n)
-    cores = min(grid, chip.cores("AIC"))
-    waves = ceildiv(grid, cores)
-    k = chip.timing_constants("AIC", cores)
-    pipes = _busy(tile, problem, chip, k)
-    first_load = k["GM_READ_LATENCY"] + pipes["MTE2"] / ceildiv(problem.k, tile.tile_k)
-    inner = _overlap(tile.l0_stages, pipes["MTE1"], pipes["M"])
-    body = _overlap(tile.num_stages, pipes["MTE2"], inner)
-    drain = pipes["FIX"] + k["MMAD_LATENCY"] + k["FIXPIPE_LATENCY"]
-    # One accumulator: the next tile's products wait until this one is drained.
-    cycles = waves * (first_load + body + drain) + k["GM_WRITE_LATENCY"]
-    return Estimate(tile=tile, waves=waves, cores=cores, pipes=pipes, cycles=cycles)
+    return _Model(problem, chip).estimate(tile)
 
 
-def _overlap(stages: int, first: float, second: float) -> float:
-    return max(first, second) if stages > 1 else first + second
+class _Model:
+    """The timing of one problem on one chip; parts that many tiles share are computed once."""
+
+    def __init__(self, problem: Problem, chip: ChipSpec):
+        self.problem = problem
+        self.chip = chip
+        self.constants: dict[int, dict[str, float]] = {}
+        self.loads: dict[tuple, float] = {}
+        self.c0 = c0_of(problem.dtype, chip)
+        self.out_itemsize = tvm.DataType(problem.out_dtype).itemsize
+
+    def estimate(self, tile: Tile) -> Estimate:
+        p = self.problem
+        grid = p.batch * ceildiv(p.m, tile.tile_m) * ceildiv(p.n, tile.tile_n)
+        cores = min(grid, self.chip.cores("AIC"))
+        waves = ceildiv(grid, cores)
+        if cores not in self.constants:
+            self.constants[cores] = self.chip.timing_constants("AIC", cores)
+        k = self.constants[cores]
+        pipes = self.busy(tile, cores, k)
+        steps, loads = ceildiv(p.k, tile.tile_k0), ceildiv(p.k, tile.tile_k)
+        per_step = (pipes["MTE1"] / steps, k["LOAD_DATA_LATENCY"], pipes["M"] / steps)
+        inner = _pipelined(steps / loads, *per_step, tile.l0_stages)
+        per_load = (pipes["MTE2"] / loads, k["GM_READ_LATENCY"], inner)
+        body = _pipelined(loads, *per_load, tile.num_stages)
+        # One accumulator: the next tile's products wait until this one is drained.
+        drain = pipes["FIX"] + k["MMAD_LATENCY"] + k["FIXPIPE_LATENCY"]
+        cycles = waves * (body + drain) + k["GM_WRITE_LATENCY"]
+        return Estimate(tile=tile, waves=waves, cores=cores, pipes=pipes, cycles=cycles)
+
+    def busy(self, tile: Tile, cores: int, k: Mapping[str, float]) -> dict[str, float]:
+        """Cycles each pipe is busy for one output tile, over the whole of k."""
+        p, block, c0 = self.problem, self.chip.cube_block, self.c0
+        rows, cols = min(tile.tile_m, p.m), min(tile.tile_n, p.n)
+        row_fractals, col_fractals = ceildiv(rows, block), ceildiv(cols, block)
+        depth, step_fractals = ceildiv(p.k, c0), ceildiv(tile.tile_k0, c0)
+        steps = ceildiv(p.k, tile.tile_k0)
+        issues = min(row_fractals, step_fractals) + min(col_fractals, step_fractals)
+        l0 = row_fractals / k["L0A_BYTES_PER_CYCLE"] + col_fractals / k["L0B_BYTES_PER_CYCLE"]
+        sync = _SYNCS_A_STEP * k["SYNC_ISSUE"]
+        key = (rows, cols, tile.tile_k, cores)
+        if key not in self.loads:
+            self.loads[key] = self.gm_read(rows, cols, min(tile.tile_k, p.k), tile, k)
+        write = helpers(k)["fixpipe_write"](rows, cols * self.out_itemsize)
+        return {
+            "MTE2": self.loads[key],
+            "MTE1": steps * (issues * k["LOAD_DATA_ISSUE"] + sync)
+            + depth * l0 * self.chip.fractal_bytes,
+            "M": steps * (k["MMAD_ISSUE"] + sync) + row_fractals * col_fractals * depth,
+            "FIX": max(rows * cols / k["FIXPIPE_ELEMENTS_PER_CYCLE"], write),
+        }
+
+    def gm_read(self, rows: int, cols: int, tile_k: int, tile: Tile, k) -> float:
+        """Cycles of the ND2NZ loads of one output tile."""
+        p, read, total = self.problem, helpers(k)["gm_read_nd2nz"], 0.0
+        for free, k_rows in ((rows, p.transpose_a), (cols, not p.transpose_b)):
+            bursts, length = (tile_k, free) if k_rows else (free, tile_k)
+            total += read(bursts, length * p.itemsize, 0)
+        return total * ceildiv(p.k, tile.tile_k)
 
 
-def _busy(tile: Tile, problem: Problem, chip: ChipSpec, k: Mapping[str, float]) -> dict:
-    """Cycles each pipe is busy for one output tile, over the whole of k."""
-    block, c0, item = chip.cube_block, c0_of(problem.dtype, chip), problem.itemsize
-    rows, cols = min(tile.tile_m, problem.m), min(tile.tile_n, problem.n)
-    row_fractals, col_fractals = ceildiv(rows, block), ceildiv(cols, block)
-    depth, step_fractals = ceildiv(problem.k, c0), ceildiv(tile.tile_k0, c0)
-    steps, loads = ceildiv(problem.k, tile.tile_k0), ceildiv(problem.k, tile.tile_k)
-    issues = steps * (min(row_fractals, step_fractals) + min(col_fractals, step_fractals))
-    l0 = row_fractals / k["L0A_BYTES_PER_CYCLE"] + col_fractals / k["L0B_BYTES_PER_CYCLE"]
-    out_bytes = cols * tvm.DataType(problem.out_dtype).itemsize
-    read, tile_k = helpers(k)["gm_read_nd2nz"], min(tile.tile_k, problem.k)
-    loaded = 0.0
-    for free, k_rows in ((rows, problem.transpose_a), (cols, not problem.transpose_b)):
-        shape = (tile_k, free) if k_rows else (free, tile_k)
-        loaded += loads * read(shape[0], shape[1] * item, 0)
-    return {
-        "MTE2": loaded,
-        "MTE1": issues * k["LOAD_DATA_ISSUE"] + depth * l0 * chip.fractal_bytes,
-        "M": steps * k["MMAD_ISSUE"] + row_fractals * col_fractals * depth,
-        "FIX": max(
-            rows * cols / k["FIXPIPE_ELEMENTS_PER_CYCLE"],
-            helpers(k)["fixpipe_write"](rows, out_bytes),
-        ),
-    }
+def _pipelined(trips: float, load: float, latency: float, use: float, stages: int) -> float:
+    """Time of a loop that loads and uses ``stages`` buffers in turn."""
+    once = load + latency + use
+    period = max(load, use, once / stages)
+    return once + (trips - 1) * period
 
 
 def choose_tiling(problem: Problem, chip: ChipSpec, overrides: Mapping[str, int]) -> Tiling:
@@ -204,13 +233,14 @@ def choose_tiling(problem: Problem, chip: ChipSpec, overrides: Mapping[str, int]
     options = _overridden(candidates(problem, chip), overrides, problem, chip)
     dropped: dict[str, int] = {}
     ranked: list[Estimate] = []
+    model = _Model(problem, chip)
     for values in product(*options.values()):
         tile = Tile(**dict(zip(options, values, strict=True)))
         if "tile_k" in overrides and tile.tile_k != overrides["tile_k"]:
             continue
         reason = misfit(tile, problem, chip)
         if reason is None:
-            ranked.append(estimate(tile, problem, chip))
+            ranked.append(model.estimate(tile))
         else:
             dropped[reason] = dropped.get(reason, 0) + 1
     if not ranked:

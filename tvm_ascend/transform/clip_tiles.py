@@ -14,7 +14,7 @@ from tvm_ascend.language.ops import call, key_of
 from tvm_ascend.layout.scope import space_of
 from tvm_ascend.schedule.match import variables
 from tvm_ascend.transform.notes import note
-from tvm_ascend.transform.tile_args import as_region, long_axes, rebuilt
+from tvm_ascend.transform.tile_args import as_region, long_axes, proves, rebuilt
 
 CUBE_SPACES = (Space.L1, Space.L0A, Space.L0B, Space.L0C)
 
@@ -143,9 +143,9 @@ class _Clipper:
     def shrink(self, extent, *limits):
         """The smallest of the extents, leaving out those that never decide."""
         for limit in limits:
-            if self.analyzer.can_prove(limit >= extent):
+            if proves(self.analyzer, limit >= extent):
                 continue
-            smaller = self.analyzer.can_prove(limit <= extent)
+            smaller = proves(self.analyzer, limit <= extent)
             extent = self.analyzer.simplify(limit if smaller else tirx.min(extent, limit))
         return extent
 
@@ -173,12 +173,12 @@ class _Clipper:
             for limit in self.available(src, axis):
                 if variables(limit) - set(self.scope):
                     raise _CannotClip
-                if not self.analyzer.can_prove(r.extent <= limit):
+                if not proves(self.analyzer, r.extent <= limit):
                     raise _CannotClip
 
     def trim(self, k) -> None:
         """End the innermost loop where k runs out, if it can."""
-        if self.analyzer.can_prove(k > 0) or not self.scope:
+        if proves(self.analyzer, k > 0) or not self.scope:
             return
         var = self.scope[-1]
         limits = [x for x in _minimum_of(k) if var in variables(x)]

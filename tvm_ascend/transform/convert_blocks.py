@@ -11,6 +11,7 @@ from tvm.s_tir import SBlockRealize
 from tvm.tirx.transform.function_pass import prim_func_pass
 
 from tvm_ascend.errors import NotAMatmulTile
+from tvm_ascend.language.loops import PARALLEL
 from tvm_ascend.language.ops import call
 from tvm_ascend.layout.scope import UNPLACED_SCOPES, space_of
 from tvm_ascend.schedule.match import is_zero, loads, product_of_loads, strip_casts, variables
@@ -58,6 +59,8 @@ class _Converter:
         self.bounds: dict = {}
 
     def loop(self, stmt: tirx.For, mutator):
+        if PARALLEL in stmt.annotations:
+            return stmt
         nest = Nest.of(stmt)
         converted = self.nest(nest) if nest else None
         if converted is not None:
@@ -68,6 +71,10 @@ class _Converter:
     def block(self, stmt: SBlockRealize, mutator):
         if str(stmt.block.annotations.get(OP, "")) == GEMM:
             return self.gemm(stmt)
+        nest = Nest.of(stmt)
+        converted = self.nest(nest) if nest else None
+        if converted is not None:
+            return converted
         return mutator.default_mutate(stmt)
 
     def nest(self, nest: Nest):
@@ -151,7 +158,8 @@ def _init_and_update(body):
     if isinstance(init, tirx.IfThenElse):
         condition, init = init.condition, init.then_case
     nest = Nest.of(init)
-    assert nest is not None and is_zero(nest.store.value), "a matrix multiply starts from zero"
+    assert nest is not None, "the first half of a matrix-multiply block is no nest"
+    assert is_zero(nest.store.value), "a matrix multiply starts from zero"
     return condition, update
 
 

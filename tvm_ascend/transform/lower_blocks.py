@@ -13,6 +13,7 @@ from tvm_ascend.transform.tile_args import is_const
 
 # The cache of a tile that runs past its tensor must hold the whole tile, hence not strict.
 _BEFORE = (
+    tirx.transform.ForceNarrowIndexToInt32(),
     s_tir.transform.CanonicalizeLoop(),
     s_tir.transform.LowerInitBlock(),
     s_tir.transform.PlanAndUpdateBufferAllocationLocation(),
@@ -24,6 +25,13 @@ _BEFORE = (
     tirx.transform.StmtSimplify(),
 )
 _AFTER = (s_tir.transform.LowerOpaqueBlock(), tirx.transform.StmtSimplify())
+
+
+def has_blocks(func: tirx.PrimFunc) -> bool:
+    """Whether a function is schedulable TIR."""
+    found: list = []
+    tvm_ffi.structural_walk(func.body, [(s_tir.SBlock, found.append)])
+    return bool(found)
 
 
 def lower_schedule(func: tirx.PrimFunc) -> tirx.PrimFunc:

@@ -19,7 +19,7 @@ from tvm_ascend.layout.scope import space_of
 from tvm_ascend.transform.access import divides, dtype_of, strides_of
 from tvm_ascend.transform.infer_layout import LAYOUT, TRANSPOSED
 from tvm_ascend.transform.selection import Selection, limit
-from tvm_ascend.transform.tile_args import as_region, is_const, long_axes
+from tvm_ascend.transform.tile_args import as_region, is_const, long_axes, proves
 
 QUANT = {
     ("float32", "float32"): "NoQuant",
@@ -34,13 +34,15 @@ class CubeTile:
     """One on-chip matrix: its physical 1-D buffer and the layout of the elements inside.
 
     ``fractal`` describes the matrix as the Cube sees it; a ``transposed`` one is written by the
-    program with rows and columns exchanged. ``k_rows`` tells that its rows are the reduction axis.
+    program with rows and columns exchanged. ``k_rows`` tells that its rows are the reduction axis,
+    ``m_rows`` that they are the rows of the product.
     """
 
     buffer: tvm.ir.Var
     fractal: Fractal
     transposed: bool = False
     k_rows: bool = False
+    m_rows: bool = False
 
     def at(self, offset) -> tvm.ir.TensorLoad:
         """The address of a physical element."""
@@ -72,7 +74,8 @@ class CubeTiles:
             fractal = fractal_of(str(layout), rows, cols, dtype, self.chip)
         physical = tirx.decl_buffer((fractal.elements,), dtype, buffer.name, scope=buffer.scope())
         k_rows = (space is Space.L0A and turned) or (space is Space.L0B and not turned)
-        self.tiles[buffer] = CubeTile(physical, fractal, turned, k_rows)
+        m_rows = space is Space.L0A and not turned
+        self.tiles[buffer] = CubeTile(physical, fractal, turned, k_rows, m_rows)
 
     def _used(self, stmt: tirx.Evaluate) -> None:
         """An L1 tile has the orientation of the L0 tiles made from it."""
@@ -83,7 +86,8 @@ class CubeTiles:
             return
         src, dst = (as_region(arg).source for arg in stmt.value.args)
         if space_of(dst) in (Space.L0A, Space.L0B) and src in self.tiles:
-            self.tiles[src] = replace(self.tiles[src], k_rows=self.tiles[dst].k_rows)
+            l0 = self.tiles[dst]
+            self.tiles[src] = replace(self.tiles[src], k_rows=l0.k_rows, m_rows=l0.m_rows)
 
     def allocation(self, alloc: tirx.AllocBuffer) -> tirx.AllocBuffer:
         """The allocation of the physical buffer; one that is no Cube tile comes back unchanged."""
@@ -160,7 +164,7 @@ class _Selector:
         clipped = any(not self.proves_equal(x, y) for x, y in zip(whole, (rows, cols), strict=True))
         if clipped:
             return [self.zeros(tile, row0, col0, whole[0], whole[1])]
-        single = not tile.k_rows and not self.ctx.analyzer.can_prove(rows >= 2)
+        single = tile.m_rows and not proves(self.ctx.analyzer, rows >= 2)
         if (tile.k_rows and not divides(block, rows, self.ctx.analyzer)) or single:
             missing = s(align(rows, block) - rows)
             return [self.zeros(tile, row0 + rows, col0, missing, cols)]
@@ -238,7 +242,7 @@ class _Selector:
         )
         self.check("mmad", m=m, n=n, k=k)
         # A single row would be read as a plain vector instead of fractals [doc: ASCEND 2.2].
-        if not self.ctx.analyzer.can_prove(m >= 2):
+        if not proves(self.ctx.analyzer, m >= 2):
             m = self.simplify(tirx.max(m, 2))
         where = into.at(self.simplify(col0 * align(m, into.fractal.f_rows)))
         left, right = (self.cube.tiles[x.source].at(0) for x in (a, b))
@@ -293,8 +297,8 @@ class _Selector:
     def clipped(self, gm: TensorRegion, axis: int):
         """Extent along an axis of the part inside the tensor."""
         r, shape = gm.region[axis], gm.source.shape[axis]
-        if self.ctx.analyzer.can_prove(r.min + r.extent <= shape):
-            return r.extent
+        if proves(self.ctx.analyzer, r.min + r.extent <= shape):
+            return self.simplify(r.extent)
         return self.simplify(tirx.max(tirx.min(r.extent, shape - r.min), 0))
 
     def simplify(self, expr):

@@ -4,13 +4,20 @@
 from __future__ import annotations
 
 import tvm
-from tvm import tirx
+from tvm import sym, tirx
 from tvm.ir import Range, TensorRegion
 
 
 def is_const(expr, value: int) -> bool:
     """Whether an expression is this very integer (or truth) constant."""
     return isinstance(expr, tirx.IntImm) and int(expr.value) == value
+
+
+def proves(analyzer: sym.Analyzer, condition) -> bool:
+    """Whether a condition holds for every value of the bound variables; asks Z3 last."""
+    return analyzer.can_prove(condition) or analyzer.can_prove(
+        condition, sym.ProofStrength.SYMBOLIC_BOUND
+    )
 
 
 def as_region(arg) -> TensorRegion:
