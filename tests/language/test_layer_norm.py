@@ -28,6 +28,7 @@ def make_layer_norm(M, N, block_N=1024, dtype="float16"):
             T.copy(var_tile, Var[bx])
             for i in T.Parallel(block_N):
                 B[bx, i] = (a_tile[i] - mean_tile[0]) / T.sqrt(var_tile[0] + 1e-5)
+
     return layer_norm
 
 

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Round the rows of UB buffers up to whole 32-byte blocks."""
+
+from __future__ import annotations
+
+import tvm
+import tvm_ffi
+from tvm import tirx
+
+from tvm_ascend.hw.chip import ChipSpec
+from tvm_ascend.isa.instr import Space
+from tvm_ascend.layout.scope import space_of
+from tvm_ascend.transform.access import constant, dtype_of, itemsize
+
+
+def pad_ub_rows(body: tirx.Stmt, chip: ChipSpec) -> tirx.Stmt:
+    """Return the statement with the last dimension of every UB buffer padded; indices stay."""
+    padded: dict[tvm.ir.Var, tvm.ir.Var] = {}
+
+    def pad(node: tirx.AllocBuffer) -> tirx.AllocBuffer:
+        old = node.buffer
+        block = max(chip.block_bytes // itemsize(dtype_of(old)), 1)
+        shape = list(old.ty.shape) or [1]
+        last = constant(shape[-1])
+        if space_of(old) is not Space.UB or last is None or (last % block == 0 and old.ty.shape):
+            return node
+        shape[-1] = -(-last // block) * block
+        padded[old] = tirx.decl_buffer(shape, dtype_of(old), old.name, scope=old.scope())
+        return tirx.AllocBuffer(padded[old], node.annotations, node.span)
+
+    return tvm_ffi.structural_map(
+        body,
+        [(tirx.AllocBuffer, pad), (tvm.ir.Var, lambda v: padded.get(v, v))],
+        order="pre",  # an allocation comes before its uses, so `padded` is filled in time
+    )

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Turn tile operations and element loops into instructions."""
+
+from __future__ import annotations
+
+import tvm
+import tvm_ffi
+from tvm import sym, tirx
+from tvm.tirx.transform.function_pass import prim_func_pass
+
+from tvm_ascend.errors import at
+from tvm_ascend.hw.chip import ChipSpec
+from tvm_ascend.isa.instr import Space
+from tvm_ascend.language.loops import PARALLEL
+from tvm_ascend.language.ops import TILE_OPS, key_of
+from tvm_ascend.layout.scope import space_of
+from tvm_ascend.target import chip_of
+from tvm_ascend.transform.notes import note
+from tvm_ascend.transform.pad_buffers import pad_ub_rows
+from tvm_ascend.transform.scalar_code import scalar_loops, scalar_tile_op
+from tvm_ascend.transform.select_cube import select_cube
+from tvm_ascend.transform.select_loops import select_loops, select_statement
+from tvm_ascend.transform.select_tile import select_tile
+from tvm_ascend.transform.selection import NotVectorizable, Selection
+
+_CUBE_SPACES = (Space.L1, Space.L0A, Space.L0B, Space.L0C)
+
+
+@prim_func_pass(opt_level=0, name="ascend.SelectInstructions")
+class SelectInstructions:
+    """Select vector, Cube and copy instructions; what has none goes to the scalar unit.
+
+    Before::
+
+        T.ascend.tile_copy(A[bx, 0:1024], a[0:1024])
+        for i in T.serial(1024, annotations={"ascend.parallel": 1}):
+            b[i] = T.exp(a[i])
+
+    After::
+
+        T.ascend.data_copy_pad_in(a[0], A[bx, 0], 1, 2048, 0, 0, False, 0, 0, T.float16(0))
+        T.ascend.exp(b[0], a[0], 1024)
+
+    Every statement left for the scalar unit is reported by a note. Runs after InferLayout, on
+    buffers whose memory is known.
+    """
+
+    def transform_function(
+        self, func: tirx.PrimFunc, _mod: tvm.IRModule, _ctx: object
+    ) -> tirx.PrimFunc:
+        chip = chip_of(func)
+        selector = _Selector(chip)
+        body = selector.run(pad_ub_rows(func.body, chip))
+        return note(func.with_body(body, func.span), *selector.notes)
+
+
+class _Selector:
+    """Walks a function with the bounds of the variables in scope."""
+
+    def __init__(self, chip: ChipSpec) -> None:
+        self.chip = chip
+        self.analyzer = sym.Analyzer()
+        self.notes: list[str] = []
+
+    def run(self, body: tirx.Stmt) -> tirx.Stmt:
+        """Rewrite a statement and everything in it."""
+        rules = [
+            (tirx.AttrStmt, self.attribute),
+            (tirx.For, self.loop),
+            (tirx.Evaluate, self.evaluate),
+            (tirx.BufferStore, self.store),
+        ]
+        return tvm_ffi.structural_mutate(body, rules)
+
+    def attribute(self, stmt: tirx.AttrStmt, mutator: object) -> tirx.Stmt:
+        if isinstance(stmt.node, tirx.IterVar):
+            self.analyzer.bind(stmt.node.var, tvm.ir.Range(0, stmt.value))
+        return mutator.default_mutate(stmt)
+
+    def loop(self, stmt: tirx.For, mutator: object) -> tirx.Stmt:
+        self.analyzer.bind(stmt.loop_var, tvm.ir.Range.from_min_extent(stmt.min, stmt.extent))
+        if PARALLEL not in stmt.annotations:
+            return mutator.default_mutate(stmt)
+        ctx = self.context(stmt.span)
+        return self.attempt(ctx, lambda: select_loops(ctx, stmt), lambda: scalar_loops(stmt))
+
+    def store(self, stmt: tirx.BufferStore, _mutator: object) -> tirx.Stmt:
+        if space_of(stmt.buffer) is not Space.UB:
+            return stmt
+        ctx = self.context(stmt.span)
+        return self.attempt(ctx, lambda: select_statement(ctx, stmt), lambda: stmt, quiet=True)
+
+    def evaluate(self, stmt: tirx.Evaluate, _mutator: object) -> tirx.Stmt:
+        if key_of(stmt) not in TILE_OPS:
+            return stmt
+        ctx, call = self.context(stmt.span), stmt.value
+        spaces = [space_of(a.source) for a in call.args if hasattr(a, "source")]
+        if any(s in _CUBE_SPACES for s in spaces):
+            selected = select_cube(call, ctx)
+            if selected is not None:
+                return _sequence([*ctx.allocations, *selected])
+        return self.attempt(ctx, lambda: select_tile(ctx, call), lambda: scalar_tile_op(ctx, call))
+
+    def context(self, span: tvm.ir.Span | None) -> Selection:
+        return Selection(self.chip, self.analyzer, span)
+
+    def attempt(self, ctx: Selection, vector, scalar, quiet: bool = False) -> tirx.Stmt:
+        """Return the vector form of a statement, or the scalar one with a note."""
+        try:
+            stmts = vector()
+        except NotVectorizable as reason:
+            if not quiet:
+                self.notes.append(f"scalar: loop at {at(ctx.span)} because {reason}")
+            return scalar()
+        return _sequence([*ctx.allocations, *stmts])
+
+
+def _sequence(stmts: list[tirx.Stmt]) -> tirx.Stmt:
+    return stmts[0] if len(stmts) == 1 else tirx.SeqStmt(stmts)

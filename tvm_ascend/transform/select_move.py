@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tile copies between global memory and UB, and inside UB."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import tvm
+from tvm import sym, tirx
+
+from tvm_ascend.isa.instr import Space
+from tvm_ascend.transform.access import constant, dtype_of, itemsize
+from tvm_ascend.transform.selection import NotVectorizable, Selection, limit
+from tvm_ascend.transform.tile_view import (
+    View,
+    check_aligned,
+    lane_dims,
+    loop_over,
+    product,
+    view_of,
+)
+from tvm_ascend.transform.vector_ops import convert, fill, temporary
+
+
+@dataclass(frozen=True)
+class Clip:
+    """What of a tile lies inside its tensor: extents kept, and what must hold for any of it to."""
+
+    extents: list
+    inside: list
+    whole: bool
+
+
+def proves(ctx: Selection, condition: tvm.ir.Expr) -> bool:
+    """Whether a condition holds for all values of the loop variables in scope."""
+    if isinstance(condition, bool):
+        return condition
+    return ctx.analyzer.can_prove(condition, sym.ProofStrength.SYMBOLIC_BOUND)
+
+
+def clip(ctx: Selection, view: View, extents: list) -> Clip:
+    """Cut a tile of a tensor in global memory to the tensor's shape."""
+    kept, inside, whole = list(extents), [], True
+    for axis, (low, size) in enumerate(zip(view.mins, view.buffer.ty.shape, strict=True)):
+        dims = [d for d, a in enumerate(view.axes) if a == axis]
+        last = low
+        for d in dims:
+            last = last + (extents[d] - 1) * view.step(d)
+        if proves(ctx, last < size):
+            continue
+        if len(dims) > 1 or any(constant(view.step(d)) != 1 for d in dims):
+            raise NotVectorizable(f"`{view.buffer.name}` may be accessed outside its shape")
+        whole = False
+        for d in dims:
+            kept[d] = ctx.simplify(tirx.min(size - low, extents[d]))
+        if not proves(ctx, low < size):
+            inside.append(low < size)
+    return Clip(kept, inside, whole)
+
+
+def guarded(ctx: Selection, conditions: list, stmts: list[tirx.Stmt]) -> list[tirx.Stmt]:
+    """Run statements only where all conditions hold."""
+    if not conditions or not stmts:
+        return stmts
+    body = stmts[0] if len(stmts) == 1 else tirx.SeqStmt(stmts)
+    condition = conditions[0]
+    for more in conditions[1:]:
+        condition = tirx.And(condition, more)
+    return [tirx.IfThenElse(condition, body, None, ctx.span)]
+
+
+def load(ctx: Selection, dst: View, src: View, extents: list) -> list[tirx.Stmt]:
+    """Load a tile from global memory to UB; what lies outside the tensor becomes 0."""
+    if dst.dtype != src.dtype:
+        staged = temporary(ctx, extents, src.dtype, f"{src.buffer.name}_in")
+        return [*load(ctx, staged, src, extents), *convert(ctx, dst, staged, extents)]
+    part = clip(ctx, src, extents)
+    stmts = []
+    if not part.whole:
+        stmts += _clear_when_cut(ctx, dst, extents, part)
+    moves = _dma(ctx, "data_copy_pad_in", dst, src, part.extents, pad=not part.whole)
+    return stmts + guarded(ctx, part.inside, moves)
+
+
+def _clear_when_cut(ctx: Selection, dst: View, extents: list, part: Clip) -> list[tirx.Stmt]:
+    cut = [tirx.Not(c) for c in part.inside]
+    cut += [
+        kept < extent
+        for kept, extent in zip(part.extents, extents, strict=True)
+        if not ctx.analyzer.can_prove_equal(kept, extent)
+    ]
+    condition = cut[0]
+    for more in cut[1:]:
+        condition = tirx.Or(condition, more)
+    return guarded(ctx, [condition], fill(ctx, dst, extents, tirx.const(0, dst.dtype)))
+
+
+def store(ctx: Selection, dst: View, src: View, extents: list) -> list[tirx.Stmt]:
+    """Store a UB tile to global memory; what lies outside the tensor is dropped."""
+    if dst.dtype != src.dtype:
+        staged = temporary(ctx, extents, dst.dtype, f"{dst.buffer.name}_out")
+        return [*convert(ctx, staged, src, extents), *store(ctx, dst, staged, extents)]
+    part = clip(ctx, dst, extents)
+    return guarded(ctx, part.inside, _dma(ctx, "data_copy_pad_out", dst, src, part.extents))
+
+
+def _dma(
+    ctx: Selection, key: str, dst: View, src: View, extents: list, pad: bool = False
+) -> list[tirx.Stmt]:
+    """Move a tile row by row with as few instructions as its shape allows."""
+    ub, gm = (dst, src) if key == "data_copy_pad_in" else (src, dst)
+    merged = lane_dims(ctx, extents, [ub, gm])
+    outer = extents[: len(extents) - merged]
+    check_aligned(ctx, ub, len(outer))
+    lanes = product(extents[len(extents) - merged :])
+    row = len(outer) - 1
+
+    def one(at: list, count: object, first: object) -> tirx.Stmt:
+        addresses = [v.at([*at, first] if outer else at) for v in (dst, src)]
+        gaps = _gaps(ctx, ub, gm, row, lanes) if outer else (0, 0)
+        return _transfer(ctx, key, addresses, count, lanes, gaps, pad)
+
+    if not outer:
+        return [one([], 1, 0)]
+    most = limit(key, "block_count")
+
+    def rows(at: list) -> list[tirx.Stmt]:
+        upper = ctx.upper(outer[-1])
+        if upper is not None and upper <= most:
+            return [one(at, outer[-1], 0)]
+        chunks = (outer[-1] + (most - 1)) // most
+        return loop_over(
+            ctx,
+            [chunks],
+            lambda k: [one(at, ctx.simplify(tirx.min(outer[-1] - k[0] * most, most)), k[0] * most)],
+        )
+
+    return loop_over(ctx, outer[:-1], rows)
+
+
+def _gaps(ctx: Selection, ub: View, gm: View, row: int, lanes: object) -> tuple:
+    """Return the distances from the end of a row to the next: bytes in GM, blocks in UB."""
+    size, block = itemsize(gm.dtype), ctx.chip.block_bytes
+    length = lanes * size
+    blocks = (length + (block - 1)) // block
+    pitch = constant(ub.stride(row))
+    if pitch is None or (pitch * size) % block:
+        raise NotVectorizable(f"rows of `{ub.buffer.name}` do not start at 32-byte boundaries")
+    return gm.stride(row) * size - length, pitch * size // block - blocks
+
+
+def _transfer(
+    ctx: Selection,
+    key: str,
+    addresses: list,
+    count: object,
+    lanes: object,
+    gaps: tuple,
+    pad: bool,
+) -> tirx.Stmt:
+    dtype = dtype_of(addresses[0].source)
+    simplify = ctx.simplify
+    length = simplify(lanes * itemsize(dtype))
+    if key == "data_copy_pad_out":
+        return ctx.emit(
+            key, *addresses, simplify(count), length, simplify(gaps[1]), simplify(gaps[0])
+        )
+    block = ctx.block(dtype)
+    right = simplify((block - lanes % block) % block) if pad else 0
+    return ctx.emit(
+        key,
+        *addresses,
+        simplify(count),
+        length,
+        simplify(gaps[0]),
+        simplify(gaps[1]),
+        pad,
+        0,
+        right,
+        tirx.const(0, dtype),
+    )
+
+
+def select_copy(call: tvm.ir.Call, ctx: Selection) -> list[tirx.Stmt]:
+    """Select the instructions of one ``tile_copy`` between GM and UB."""
+    (src, extents), (dst, _) = view_of(call.args[0]), view_of(call.args[1])
+    assert len(src.axes) == len(dst.axes), f"tile_copy of different shapes: {call}"
+    spaces = (src.space, dst.space)
+    if spaces == (Space.GM, Space.UB):
+        return load(ctx, dst, src, extents)
+    if spaces == (Space.UB, Space.GM):
+        return store(ctx, dst, src, extents)
+    if spaces == (Space.UB, Space.UB):
+        return convert(ctx, dst, src, extents)
+    if spaces == (Space.GM, Space.GM):
+        staged = temporary(ctx, extents, src.dtype, f"{src.buffer.name}_tile")
+        return [*load(ctx, staged, src, extents), *store(ctx, dst, staged, extents)]
+    raise NotVectorizable(f"no path from {spaces[0]} to {spaces[1]}")

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What instruction selection of one statement knows and collects."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import tvm
+from tvm import sym, tirx
+
+from tvm_ascend.hw.chip import ChipSpec
+from tvm_ascend.isa.table import TABLE
+from tvm_ascend.language.ops import call
+from tvm_ascend.transform.access import itemsize
+
+
+class NotVectorizable(Exception):
+    """Internal: a statement goes to the scalar unit, for the reason given."""
+
+
+def align_up(n: int, factor: int) -> int:
+    """Next multiple of ``factor``."""
+    return -(-n // factor) * factor
+
+
+@dataclass
+class Selection:
+    """Context of the statement being selected: the chip, bounds of variables, temporaries made."""
+
+    chip: ChipSpec
+    analyzer: sym.Analyzer
+    span: tvm.ir.Span | None = None
+    allocations: list[tirx.AllocBuffer] = field(default_factory=list)
+
+    def alloc(
+        self, shape: tuple, dtype: str, scope: str = "shared.ub", name: str = ""
+    ) -> tvm.ir.Var:
+        """Make a temporary whose allocation precedes the selected statements."""
+        buffer = tirx.decl_buffer(shape, dtype, name or "tmp", scope=scope)
+        self.allocations.append(tirx.AllocBuffer(buffer, {}, self.span))
+        return buffer
+
+    def alloc_lanes(self, rows: int, lanes: int, dtype: str, name: str = "") -> tvm.ir.Var:
+        """Make a UB temporary of whole 32-byte rows."""
+        pitch = align_up(lanes, self.block(dtype))
+        return self.alloc((pitch,) if rows == 1 else (rows, pitch), dtype, name=name)
+
+    def block(self, dtype: str) -> int:
+        """Elements of one 32-byte block."""
+        return self.chip.block_bytes // itemsize(dtype)
+
+    def lanes(self, dtype: str) -> int:
+        """Elements of one repeat."""
+        return self.chip.repeat_bytes // itemsize(dtype)
+
+    def emit(self, key: str, *args: object) -> tirx.Evaluate:
+        """Build one instruction at the current source line."""
+        return call(key, *args, span=self.span)
+
+    def simplify(self, expr: object) -> object:
+        """Simplify an index expression; Python ints pass."""
+        return expr if isinstance(expr, int) else self.analyzer.simplify(expr)
+
+    def upper(self, expr: object) -> int | None:
+        """Largest value of an integer expression, or None when it is unbounded."""
+        if isinstance(expr, int):
+            return expr
+        bound = self.analyzer.const_int_bound(expr)
+        return None if bound.max_value >= bound.POS_INF else int(bound.max_value)
+
+
+def supports(key: str, *dtypes: str) -> bool:
+    """Whether an instruction exists for the dtypes."""
+    return key in TABLE and tuple(dtypes) in TABLE[key].dtypes
+
+
+def limit(key: str, name: str) -> int:
+    """Largest value of an integer parameter."""
+    return next(p.high for p in TABLE[key].params if p.name == name)
