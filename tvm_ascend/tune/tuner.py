@@ -22,6 +22,7 @@ from tvm_ascend.options import Options
 from tvm_ascend.runtime.report import Report
 from tvm_ascend.target import as_target, chip_of
 from tvm_ascend.tune.database import key, name_of, open_database, workload
+from tvm_ascend.tune.interrupt import Interrupt
 from tvm_ascend.tune.measure import TIMING_ONLY, SimulatorBuilder, SimulatorRunner, reason_of
 from tvm_ascend.tune.progress import Progress
 from tvm_ascend.tune.result import Trial, TuneResult
@@ -60,6 +61,7 @@ def tune(
     Raises
     ------
     AscendError : for anything that is the caller's mistake, and when no candidate is right.
+    KeyboardInterrupt : after Ctrl-C, when the best so far is checked and stored.
     """
     _check_request(trials)
     target = as_target(target)
@@ -96,25 +98,32 @@ class _Session:
     def run(
         self, trials: int, seed: int, show: Callable[[str], None] | bool | None, keep: int
     ) -> TuneResult:
-        line = Progress(self.name, trials, show)
+        line, interrupt = Progress(self.name, trials, show), Interrupt()
+
+        def built() -> None:
+            line.built()
+            interrupt.check()
+
         with tempfile.TemporaryDirectory(prefix="tvm_ascend-tune-") as artifacts:
             search = Search(
                 self.space,
                 self.module,
                 self.target,
-                SimulatorBuilder(artifacts, line.built),
+                SimulatorBuilder(artifacts, built),
                 SimulatorRunner(),
             )
             try:
                 with self._phase("default and stored"):
                     self._start(search, line)
                 line.compiled = 0
-                with self._phase("search"):
+                with self._phase("search"), interrupt:
                     search.run(trials, seed, self._listener(search, line))
             finally:
                 line.close()
         with self._phase("check answers"):
             checked = self._check(search, keep, line)
+        if interrupt.requested:
+            raise KeyboardInterrupt
         return self._result(search, checked)
 
     def _start(self, search: Search, line: Progress) -> None:
