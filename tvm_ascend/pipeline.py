@@ -13,6 +13,8 @@ from tvm_ascend.errors import UnknownOverrideError
 from tvm_ascend.hw.chip import ChipSpec
 from tvm_ascend.schedule.default import apply_default_schedule
 from tvm_ascend.target import chip_of
+from tvm_ascend.transform.clip_tiles import ClipTiles
+from tvm_ascend.transform.fold_fill import FoldFill
 from tvm_ascend.transform.infer_layout import InferLayout
 from tvm_ascend.transform.infer_scope import InferScope
 from tvm_ascend.transform.insert_sync import InsertSync
@@ -28,7 +30,7 @@ STAGES: dict[str, tuple[Callable[[], tvm.ir.transform.Pass], ...]] = {
     "input": (),
     "tiled": (MapCores,),
     "scoped": (InferScope,),
-    "fractal": (InferLayout,),
+    "fractal": (FoldFill, ClipTiles, InferLayout),
     "vectorized": (SelectInstructions,),
     "pipelined": (Pipeline,),
     "split": (SplitCores,),

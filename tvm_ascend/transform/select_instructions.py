@@ -18,7 +18,7 @@ from tvm_ascend.target import chip_of
 from tvm_ascend.transform.notes import note
 from tvm_ascend.transform.pad_buffers import pad_ub_rows
 from tvm_ascend.transform.scalar_code import scalar_loops, scalar_tile_op
-from tvm_ascend.transform.select_cube import select_cube
+from tvm_ascend.transform.select_cube import CubeTiles, select_cube
 from tvm_ascend.transform.select_loops import select_loops, select_statement
 from tvm_ascend.transform.select_tile import select_tile
 from tvm_ascend.transform.selection import NotVectorizable, Selection
@@ -49,7 +49,7 @@ class SelectInstructions:
         self, func: tirx.PrimFunc, _mod: tvm.IRModule, _ctx: object
     ) -> tirx.PrimFunc:
         chip = chip_of(func)
-        selector = _Selector(chip)
+        selector = _Selector(chip, CubeTiles(func, chip))
         body = selector.run(pad_ub_rows(func.body, chip))
         return note(func.with_body(body, func.span), *selector.notes)
 
@@ -57,8 +57,9 @@ class SelectInstructions:
 class _Selector:
     """Walks a function with the bounds of the variables in scope."""
 
-    def __init__(self, chip: ChipSpec) -> None:
+    def __init__(self, chip: ChipSpec, cube: CubeTiles) -> None:
         self.chip = chip
+        self.cube = cube
         self.analyzer = sym.Analyzer()
         self.notes: list[str] = []
 
@@ -66,6 +67,7 @@ class _Selector:
         """Rewrite a statement and everything in it."""
         rules = [
             (tirx.AttrStmt, self.attribute),
+            (tirx.AllocBuffer, lambda stmt, _mutator: self.cube.allocation(stmt)),
             (tirx.For, self.loop),
             (tirx.Evaluate, self.evaluate),
             (tirx.BufferStore, self.store),
@@ -96,7 +98,7 @@ class _Selector:
         ctx, call = self.context(stmt.span), stmt.value
         spaces = [space_of(a.source) for a in call.args if hasattr(a, "source")]
         if any(s in _CUBE_SPACES for s in spaces):
-            selected = select_cube(call, ctx)
+            selected = select_cube(call, ctx, self.cube)
             if selected is not None:
                 return _sequence([*ctx.allocations, *selected])
         return self.attempt(ctx, lambda: select_tile(ctx, call), lambda: scalar_tile_op(ctx, call))
