@@ -7,6 +7,8 @@ The form is always: what is wrong - where - what is allowed - what to do, with t
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 
 class AscendError(Exception):
     """Base of every error that tvm_ascend raises for a user's mistake."""
@@ -550,4 +552,52 @@ class TooManyEvents(AscendError):
         super().__init__(
             f"this kernel needs more than {usable} flags at once between two units; the chip has {usable} usable ids "
             "per pair. Split the kernel in two, or pipeline fewer loops (num_stages=1)."
+        )
+
+
+@dataclass(frozen=True)
+class BufferLine:
+    """One buffer in the report of an overflow; lines are those of its first and last use."""
+
+    name: str
+    bytes: int
+    versions: int
+    elements: int
+    first_line: int
+    last_line: int
+
+    def __str__(self) -> str:
+        copies = f" in {self.versions} copies" if self.versions > 1 else ""
+        lines = f", lines {self.first_line}-{self.last_line}" if self.first_line else ""
+        return f"`{self.name}` {self.bytes:,} bytes{copies}{lines}"
+
+
+class OnChipOverflow(AscendError):
+    """Buffers that are in use together and do not fit into an on-chip memory."""
+
+    def __init__(
+        self, kernel: str, space: str, chip: str, capacity: int, buffers: list[BufferLine]
+    ) -> None:
+        need = sum(b.bytes for b in buffers)
+        largest = max(buffers, key=lambda b: b.bytes)
+        single = sum(b.bytes // b.versions for b in buffers)
+        fits = int(largest.elements * capacity / need)
+        fits -= fits % 16 if fits > 16 else 0
+        advice = [f"Make the tiles about {need / capacity:.2f} times smaller"]
+        advice[0] += f" (`{largest.name}`: at most about {fits:,} elements, now {largest.elements:,})"
+        if single <= capacity < need:
+            advice.append(f"or set num_stages=1, which needs {single:,} bytes")
+        super().__init__(
+            f"kernel `{kernel}` needs {need:,} bytes of {space.upper()} at once, {chip} has {capacity:,}: "
+            f"{'; '.join(str(b) for b in buffers)}. {', '.join(advice)}."
+        )
+
+
+class MixedKernel(AscendError):
+    """A kernel that needs the Vector core and the Cube core."""
+
+    def __init__(self, vector: str, vector_span: object, cube: str, cube_span: object) -> None:
+        super().__init__(
+            f"{vector} ({at(vector_span) or 'no line'}) needs the Vector core and {cube} ({at(cube_span) or 'no line'}) "
+            "the Cube core; a kernel runs on one of them in this version. Put the vector work into a kernel of its own."
         )

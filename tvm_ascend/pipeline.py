@@ -14,6 +14,7 @@ from tvm_ascend.hw.chip import ChipSpec
 from tvm_ascend.schedule.default import apply_default_schedule
 from tvm_ascend.target import chip_of
 from tvm_ascend.transform.clip_tiles import ClipTiles
+from tvm_ascend.transform.expand_math import ExpandMath
 from tvm_ascend.transform.fold_fill import FoldFill
 from tvm_ascend.transform.infer_layout import InferLayout
 from tvm_ascend.transform.infer_scope import InferScope
@@ -31,7 +32,7 @@ STAGES: dict[str, tuple[Callable[[], tvm.ir.transform.Pass], ...]] = {
     "tiled": (MapCores,),
     "scoped": (InferScope,),
     "fractal": (FoldFill, ClipTiles, InferLayout),
-    "vectorized": (SelectInstructions,),
+    "vectorized": (ExpandMath, SelectInstructions),
     "pipelined": (Pipeline,),
     "split": (SplitCores,),
     "planned": (PlanMemory,),

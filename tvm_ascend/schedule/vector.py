@@ -79,7 +79,9 @@ def row_reduction_rule(
         sch.set_scope(block, 0, UB)
     compute = producers if result is final else [*producers, final]
     _read_into_ub(sch, compute, core)
-    compute = [part for block in compute for part in _decomposed(sch, block)]
+    for block in compute:
+        if sch.get(block).init is not None:
+            sch.decompose_reduction(block, sch.get_loops(block)[-1])
     _annotate(sch, compute)
     return sch, {"tile_rows": 1, "tile_cols": form.width}
 
@@ -234,15 +236,9 @@ def _read_index(sch: s_tir.Schedule, block, buffer) -> int | None:
     return next((i for i, b in enumerate(reads) if b.same_as(buffer)), None)
 
 
-def _decomposed(sch: s_tir.Schedule, block) -> list:
-    """A reduction as its initialization and its update; any other block alone."""
-    if sch.get(block).init is None:
-        return [block]
-    return [sch.decompose_reduction(block, sch.get_loops(block)[-1]), block]
-
-
 def _annotate(sch: s_tir.Schedule, blocks) -> None:
     """Mark every loop inside the tile as a loop over elements; the grid is one loop around it."""
     for block in blocks:
         for loop in sch.get_loops(block)[1:]:
-            sch.annotate(loop, PARALLEL, 1)
+            if int(sch.get(loop).extent) > 1:
+                sch.annotate(loop, PARALLEL, 1)
