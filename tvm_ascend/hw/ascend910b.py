@@ -152,6 +152,7 @@ ASCEND_910B1 = ChipSpec(
     clock_hz=1.85e9,  # [doc: 1.3]
     ub_bytes=192 * 1024,  # [doc: 1.2]
     ub_reserved_bytes=8 * 1024,  # framework scratch at the end of UB [doc: 1.2]
+    ub_bank_groups=16,  # blocks of 32 bytes go to them in turn [doc: 1.7]
     l1_bytes=512 * 1024,  # [doc: 1.2]
     l0a_bytes=64 * 1024,  # [doc: 1.2]
     l0b_bytes=64 * 1024,  # [doc: 1.2]

@@ -61,6 +61,7 @@ class ChipSpec:
     clock_hz: float
     ub_bytes: int
     ub_reserved_bytes: int
+    ub_bank_groups: int
     l1_bytes: int
     l0a_bytes: int
     l0b_bytes: int

@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import tvm
@@ -185,7 +185,7 @@ def _rows(operand: Operand, names: Mapping[str, Any]) -> tuple[Any, Any, Any]:
     return count, pitch, length
 
 
-@lru_cache(maxsize=None)
+@cache
 def _row_texts(text: str) -> tuple[str, str, str] | None:
     """Split ``((count - 1) * pitch + length) * unit`` into its texts, or None for another form."""
     tree, unit = formula.parse(text), ""

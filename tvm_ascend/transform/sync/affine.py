@@ -223,7 +223,7 @@ class Reader:
             {k: c // by for k, c in whole.counters},
             {k: c // by for k, c in whole.atoms},
         )
-        if 0 <= bounds.low and bounds.high < by:
+        if bounds.low >= 0 and bounds.high < by:
             return done
         limits = Interval(_floor(bounds.low, by), _floor(bounds.high, by))
         text = f"({rest.text}) // {by}" if rest.text else ""
@@ -232,7 +232,7 @@ class Reader:
     def _remainder(self, form: Form, by: int) -> Form:
         _, rest = self._split(form, by)
         bounds = self.interval(rest)
-        if 0 <= bounds.low and bounds.high < by:
+        if bounds.low >= 0 and bounds.high < by:
             return rest
         text = f"({rest.text}) % {by}" if rest.text else ""
         plain = all(atom.modulus > 0 and by % atom.modulus == 0 for atom, _ in rest.atoms)

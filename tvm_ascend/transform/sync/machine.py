@@ -116,9 +116,7 @@ class Machine:
     def _instruction(self, instance: Instance) -> None:
         assert instance.step.pipe is not None
         pipe = NUMBER[instance.step.pipe]
-        seen = self.state.seen[pipe]
-        if pipe != _S:
-            _join(seen, self.state.seen[_S])
+        seen = self._issue(pipe)
         for earlier in instance.after:
             assert earlier.step.pipe is not None
             if seen[NUMBER[earlier.step.pipe]] <= self.position[earlier]:
@@ -127,12 +125,19 @@ class Machine:
         self.position[instance] = self.issued[pipe]
         self.issued[pipe] += 1
 
+    def _issue(self, pipe: int) -> list[int]:
+        """The clock of a pipe at its next entry, which starts after all the scalar unit knows."""
+        seen = self.state.seen[pipe]
+        _join(seen, self.state.seen[_S])
+        return seen
+
     def _act(self, action: Action, point: Point) -> None:
         if self.violation is None:
             getattr(self, f"_{action.kind}")(action, point)
 
     def _barrier(self, action: Action, point: Point) -> None:
         pipe = action.source
+        self._issue(pipe)
         self.state.seen[pipe][pipe] = self.issued[pipe]
 
     def _barrier_all(self, action: Action, point: Point) -> None:
@@ -140,9 +145,10 @@ class Machine:
 
     def _set(self, action: Action, point: Point) -> None:
         token, state = action.token(point), self.state
+        self._issue(action.source)
         known = list(state.seen[action.source])
         last = state.waits.get(token)
-        if last is not None:
+        if last is not None and action.target != _S:
             waiter, where, position, knowers = last
             if action.source not in knowers and known[waiter.target] <= position:
                 self._report(waiter, action, (where, point))
@@ -155,6 +161,7 @@ class Machine:
     def _wait(self, action: Action, point: Point) -> None:
         token, state = action.token(point), self.state
         assert token in state.tokens, f"nothing sets flag {token}"
+        self._issue(action.target)
         _join(state.seen[action.target], state.tokens.pop(token))
         state.waits[token] = (action, point, self.issued[action.target], frozenset())
         self.issued[action.target] += 1

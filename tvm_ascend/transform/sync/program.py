@@ -12,7 +12,7 @@ from tvm import tirx
 
 from tvm_ascend.isa.instr import Pipe, Space
 from tvm_ascend.transform.sync.access import Access
-from tvm_ascend.transform.sync.affine import INF, Form, Interval, Reader
+from tvm_ascend.transform.sync.affine import Form, Interval, Reader
 from tvm_ascend.transform.sync.tree import Loop, Seq, Step, Wrap, bodies
 
 ADDRESS = "ascend.address"
@@ -72,8 +72,18 @@ class Program:
     counters: dict[Loop, Counter] = field(default_factory=dict)
     rows: dict[Step, list[Rows]] = field(default_factory=dict)
     nests: dict[Step, tuple[Counter, ...]] = field(default_factory=dict)
+    ids: dict[Step, Form] = field(default_factory=dict)
     block: int | None = None
     extents: dict[int, Form] = field(default_factory=dict)
+
+    def flag_id(self, step: Step, point: tuple[int, ...]) -> Any:
+        """The event id of a set_flag or wait_flag in an iteration; its text if that is not known."""
+        form = self.ids[step]
+        values = {f"v{c.number}": k for c, k in zip(self.nests[step], point, strict=True)}
+        known = {c.number for c in self.nests[step]}
+        if not form.text or not form.uses <= known:
+            return form.text or str(step.stmt)
+        return int(eval(form.text, {"__builtins__": {}}, values))
 
     def cut(self) -> None:
         """Decide how many iterations of every loop to look at."""
@@ -92,8 +102,11 @@ class Program:
 
     def _note_versions(self) -> None:
         by_number = {c.number: c for c in self.counters.values()}
-        for rows in self.rows.values():
-            forms = [r.start for r in rows if r.access.space is not Space.GM]
+        flags = [[form] for form in self.ids.values()]
+        on_chip = [
+            [r.start for r in rows if r.access.space is not Space.GM] for rows in self.rows.values()
+        ]
+        for forms in [*flags, *on_chip]:
             for atom, _ in (pair for form in forms for pair in form.atoms):
                 for number in atom.uses if 0 < atom.modulus <= _MOST_VERSIONS else ():
                     if number in by_number:
@@ -104,15 +117,25 @@ class Program:
 
 def read_program(tree: Seq) -> Program:
     """Measure a tree whose on-chip buffers have addresses."""
+    return _read(tree, True)
+
+
+def read_structure(tree: Seq) -> Program:
+    """Measure loops and flags only."""
+    return _read(tree, False)
+
+
+def _read(tree: Seq, accesses: bool) -> Program:
     program = Program(tree, Reader())
-    _Measure(program).sequence(tree, ())
+    _Measure(program, accesses).sequence(tree, ())
     program.cut()
     return program
 
 
 class _Measure:
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, accesses: bool) -> None:
         self.program = program
+        self.accesses = accesses
         self.reader = program.reader
         self.addresses: dict[tirx.Var, int] = {}
 
@@ -167,7 +190,10 @@ class _Measure:
             pure = not step.accesses and not isinstance(stmt.value, tvm.ir.Call)
             known = self.reader.read(stmt.value) if pure else self._unknown(nest)
             self.reader.define(stmt.var, known)
-        self.program.rows[step] = [self._rows(access) for access in step.accesses]
+        if step.sync in ("set_flag", "wait_flag"):
+            self.program.ids[step] = self.reader.read(stmt.value.args[1])
+        if self.accesses:
+            self.program.rows[step] = [self._rows(access) for access in step.accesses]
 
     def _rows(self, access: Access) -> Rows:
         read, size = self.reader.read, access.itemsize
@@ -207,9 +233,3 @@ class _Measure:
         if isinstance(index, int) and isinstance(reach, int):
             return index + reach <= size
         return bool(tvm.sym.Analyzer().can_prove(index + reach <= size))
-
-
-def pipes_of(program: Program) -> list[Pipe]:
-    """Every pipe that does something, in a fixed order."""
-    used = {step.pipe for step in program.rows if step.pipe is not None}
-    return [p for p in Pipe if p in used]

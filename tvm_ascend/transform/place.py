@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Find byte addresses for the buffers of one memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tvm import tirx
+
+from tvm_ascend.hw.chip import ChipSpec
+from tvm_ascend.isa.instr import ALIGNMENT, Space
+from tvm_ascend.isa.table import TABLE
+from tvm_ascend.transform.lifetime import Lifetime
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Addresses of the buffers of one memory.
+
+    ``top`` is the end of the highest buffer, ``total`` the sum of all sizes, ``crowd`` the buffers
+    that hold something at the moment when most bytes do, ``shared`` whether buffers share memory.
+    """
+
+    addresses: dict[tirx.Var, int]
+    top: int
+    total: int
+    crowd: tuple[Lifetime, ...]
+    shared: bool
+    freely: bool
+
+
+def alignment(space: Space) -> int:
+    """Bytes a buffer's address must be a multiple of, so that every instruction may start there."""
+    rules = [ALIGNMENT[space]]
+    for row in TABLE.values():
+        rules += [o.align for o in row.operands if space in o.spaces]
+    return max(int(rule) for rule in rules if rule.isdigit())
+
+
+def place(lives: list[Lifetime], chip: ChipSpec, space: Space) -> Placement:
+    """Place buffers apart if they fit, else let them share memory, as little as is needed."""
+    capacity = chip.capacity(space.value)
+    step = alignment(space)
+    bank_row = chip.block_bytes * chip.ub_bank_groups if space is Space.UB else 0
+
+    def never(a: Lifetime, b: Lifetime) -> bool:
+        return False
+
+    def freely(a: Lifetime, b: Lifetime) -> bool:
+        return not a.overlaps(b) and a.shares_freely(b)
+
+    def somehow(a: Lifetime, b: Lifetime) -> bool:
+        return not a.overlaps(b)
+
+    attempts: list[tuple[Callable[[Lifetime, Lifetime], bool], int]] = [
+        (never, bank_row),
+        (never, 0),
+        (freely, bank_row),
+        (freely, 0),
+        (somehow, bank_row),
+        (somehow, 0),
+    ]
+    best: tuple[dict[tirx.Var, int], int] | None = None
+    rule = somehow
+    for rule, banks in attempts:
+        best = min((_pack(order, rule, step, banks) for order in _orders(lives)), key=_top)
+        if _top(best) <= capacity:
+            break
+    assert best is not None
+    total = sum(life.bytes for life in lives)
+    shared = rule is not never
+    return Placement(best[0], best[1], total, _crowd(lives), shared, rule is not somehow)
+
+
+def _top(packed: tuple[dict[tirx.Var, int], int]) -> int:
+    return packed[1]
+
+
+def _orders(lives: list[Lifetime]) -> list[list[Lifetime]]:
+    """Program order, and largest first."""
+    return [lives, sorted(lives, key=lambda life: (-life.bytes, life.first))]
+
+
+def _pack(
+    lives: list[Lifetime], may_share: Callable[[Lifetime, Lifetime], bool], step: int, banks: int
+) -> tuple[dict[tirx.Var, int], int]:
+    """First fit: each buffer at the lowest address that no buffer in its way occupies."""
+    addresses: dict[tirx.Var, int] = {}
+    placed: list[Lifetime] = []
+    top = 0
+    for life in lives:
+        others = [o for o in placed if not may_share(life, o)]
+        taken = sorted((addresses[o.buffer], addresses[o.buffer] + o.bytes) for o in others)
+        wanted = [addresses[b] for b in life.partners if b in addresses]
+        address = _gap(life.bytes, taken, step, wanted, banks)
+        addresses[life.buffer] = address
+        placed.append(life)
+        top = max(top, address + life.bytes)
+    return addresses, top
+
+
+def _gap(
+    size: int, taken: list[tuple[int, int]], step: int, partners: list[int], banks: int
+) -> int:
+    """The lowest free address; with ``banks`` the best of those within one row of banks after it."""
+    address = 0
+    for low, high in taken:
+        if address + size <= low:
+            break
+        address = max(address, -(-high // step) * step)
+    if not banks or not partners:
+        return address
+    limit = min((low for low, _ in taken if low >= address), default=address + banks + size)
+    fitting = [a for a in range(address, address + banks, step) if a + size <= limit]
+    # Two reads of one repeat conflict unless they are half a row of banks apart.
+    return min(fitting, key=lambda a: sum((a - p) % banks != banks // 2 for p in partners))
+
+
+def _crowd(lives: list[Lifetime]) -> tuple[Lifetime, ...]:
+    """The buffers that are alive together at the worst moment."""
+    worst: list[Lifetime] = []
+    for life in lives:
+        at = [o for o in lives if o.first <= life.first <= o.last]
+        if sum(o.bytes for o in at) > sum(o.bytes for o in worst):
+            worst = at
+    return tuple(worst)

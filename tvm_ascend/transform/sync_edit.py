@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""List the flag pairs and barriers of a function, and take them out one at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from tvm import tirx
+
+from tvm_ascend.isa.instr import Pipe
+from tvm_ascend.transform.sync.program import Program, read_structure
+from tvm_ascend.transform.sync.tree import Branch, Loop, Node, Seq, Step, bodies, build, rebuild
+
+
+@dataclass(frozen=True)
+class SyncInfo:
+    """One flag pair or barrier.
+
+    ``kind`` is ``"flag"`` or ``"barrier"``, ``event`` the HardEvent or the pipe. ``statements`` are
+    all its set_flag and wait_flag statements (or the one barrier) in program order, ``first`` and
+    ``second`` the instructions before the set and behind the wait.
+    """
+
+    kind: str
+    event: str
+    statements: tuple[tirx.Stmt, ...]
+    first: tirx.Stmt | None
+    second: tirx.Stmt | None
+
+
+def list_syncs(func: tirx.PrimFunc) -> list[SyncInfo]:
+    """Every flag pair and barrier, in program order of their first statement."""
+    return [group.info for group in _groups(func)]
+
+
+def without_sync(func: tirx.PrimFunc, index: int) -> tirx.PrimFunc:
+    """The function without the ``index``-th of ``list_syncs``: all its statements are gone."""
+    tree, groups = _read(func)
+    return _without(func, tree, set(groups[index].steps))
+
+
+def sync_statements(func: tirx.PrimFunc) -> list[tirx.Stmt]:
+    """Every single set_flag, wait_flag and pipe_barrier statement, in program order."""
+    return [step.stmt for step in _sync_steps(build(func.body))]
+
+
+def without_statement(func: tirx.PrimFunc, index: int) -> tirx.PrimFunc:
+    """The function without the ``index``-th of ``sync_statements``."""
+    tree = build(func.body)
+    return _without(func, tree, {_sync_steps(tree)[index]})
+
+
+def _without(func: tirx.PrimFunc, tree: Seq, gone: set[Step]) -> tirx.PrimFunc:
+    _drop(tree, gone)
+    return func.with_body(rebuild(tree, {}, {}), func.span)
+
+
+def _drop(seq: Seq, gone: set[Step]) -> None:
+    seq.children = [c for c in seq.children if c not in gone]
+    for child in seq.children:
+        for body in bodies(child):
+            _drop(body, gone)
+
+
+def _sync_steps(tree: Seq) -> list[Step]:
+    return [step for step in _all_steps(tree) if step.sync]
+
+
+def _all_steps(seq: Seq) -> Iterator[Step]:
+    for child in seq.children:
+        if isinstance(child, Step):
+            yield child
+        for body in bodies(child):
+            yield from _all_steps(body)
+
+
+def event_of(step: Step) -> str:
+    """The event of a flag statement, the pipe of a barrier."""
+    return str(step.stmt.value.args[0].value)
+
+
+@dataclass
+class _Group:
+    steps: list[Step]
+    info: SyncInfo = field(init=False)
+
+
+def _groups(func: tirx.PrimFunc) -> list[_Group]:
+    return _read(func)[1]
+
+
+def _read(func: tirx.PrimFunc) -> tuple[Seq, list[_Group]]:
+    """Flag statements belong together that hand each other a flag in some iteration."""
+    tree = build(func.body)
+    matcher = _Matcher(read_structure(tree))
+    matcher.sequence(tree, ())
+    order = {step: i for i, step in enumerate(_all_steps(tree))}
+    found: dict[Step, _Group] = {}
+    for step in _sync_steps(tree):
+        root = matcher.root(step)
+        found.setdefault(root, _Group([])).steps.append(step)
+    for group in found.values():
+        group.info = _info(group.steps, order)
+    return tree, sorted(found.values(), key=lambda g: order[g.steps[0]])
+
+
+def _info(group: list[Step], order: dict[Step, int]) -> SyncInfo:
+    event = event_of(group[0])
+    sources, targets = (event, event) if "_" not in event else event.split("_")
+    sets = [s for s in group if s.sync == "set_flag"]
+    waits = [s for s in group if s.sync == "wait_flag"]
+    # Presets and drains stand outside of every loop that the pair itself is in.
+    inner_set = max(sets or group, key=_depth)
+    inner_wait = max(waits or group, key=_depth)
+    first = _nearest(order, inner_set, Pipe(sources), -1)
+    second = _nearest(order, inner_wait, Pipe(targets), 1)
+    kind = "barrier" if group[0].sync == "pipe_barrier" else "flag"
+    return SyncInfo(kind, event, tuple(s.stmt for s in group), first, second)
+
+
+def _depth(step: Step) -> int:
+    assert step.parent is not None
+    return len(step.parent.loops())
+
+
+def _nearest(order: dict[Step, int], at: Step, pipe: Pipe, way: int) -> tirx.Stmt | None:
+    """The closest instruction of a pipe before (-1) or behind (1) a step."""
+    rivals = [s for s in order if s.pipe is pipe and (order[s] - order[at]) * way > 0]
+    return min(rivals, key=lambda s: abs(order[s] - order[at])).stmt if rivals else None
+
+
+class _Matcher:
+    """Runs the cut program and joins the statements that handle one flag."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.up: dict[tuple, Step] = {}
+        self.parent: dict[Step, Step] = {}
+
+    def root(self, step: Step) -> Step:
+        while step in self.parent:
+            step = self.parent[step]
+        return step
+
+    def sequence(self, seq: Seq, point: tuple[int, ...]) -> None:
+        for child in seq.children:
+            self._node(child, point)
+
+    def _node(self, node: Node, point: tuple[int, ...]) -> None:
+        if isinstance(node, Step) and node.sync in ("set_flag", "wait_flag"):
+            self._flag(node, point)
+        elif isinstance(node, Loop):
+            for k in range(self.program.counters[node].cut):
+                self.sequence(node.body, (*point, k))
+        elif isinstance(node, Branch):
+            before = dict(self.up)
+            for side in node.sides:
+                self.up = dict(before)
+                self.sequence(side, point)
+        else:
+            for body in bodies(node):
+                self.sequence(body, point)
+
+    def _flag(self, step: Step, point: tuple[int, ...]) -> None:
+        token = (event_of(step), self.program.flag_id(step, point))
+        other = self.up.pop(token, None)
+        if step.sync == "set_flag":
+            self.up[token] = step
+        elif other is not None:
+            a, b = self.root(other), self.root(step)
+            if a is not b:
+                self.parent[b] = a
