@@ -66,12 +66,15 @@ class _Emitter:
         self.lines: list[str] = []
         self.depth = 1
         self.place = ""
+        self.held_pipe = ""
 
     def source(self) -> str:
         """The whole file."""
         kernel = self.kernel
         signature = self._declare()
         self._stmt(kernel.body)
+        if self.held_pipe:
+            self._line(f"{self.held_pipe}.Init();")
         used = self.printer.used
         includes = ['#include "kernel_operator.h"']
         if "<cmath>" in used:
@@ -113,7 +116,7 @@ class _Emitter:
             f"GM_ADDR {addresses[p]}" if p in addresses else f"{C_TYPES[dtype_of(p)]} {names.of(p)}"
             for p in kernel.params
         )
-        return f'extern "C" __global__ __aicore__ void {kernel.name}({args}) {{'
+        return f'extern "C" __global__ __aicore__ void {names.fresh(kernel.name)}({args}) {{'
 
     def _memories(self) -> None:
         """One TBuf for each memory in use, as large as the plan, and the tensors in it."""
@@ -134,6 +137,13 @@ class _Emitter:
                 ctype = C_TYPES[p.dtype]
                 view = f"{memory}.GetWithOffset<{ctype}>({p.elements}, {p.address})"
                 self._line(f"AscendC::LocalTensor<{ctype}> {self.names.of(p.buffer)} = {view};")
+        if self.kernel.core_type == "AIC":
+            # On Cube cores a TPipe keeps flags M_MTE1 0 to 2 raised from Init to Destroy.
+            self._line(
+                "// Free the flags that TPipe holds; they are raised again for its destructor."
+            )
+            self._line(f"{pipe}.Destroy();")
+            self.held_pipe = pipe
 
     # Statements
 

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the calls of a kernel to the simulator's C interface.
+#ifndef TVM_ASCEND_TWIN_BRIDGE_H_
+#define TVM_ASCEND_TWIN_BRIDGE_H_
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <type_traits>
+
+#include "float16.h"
+#include "twin_api.h"
+
+namespace twin {
+
+// Set once by tvm_ascend_twin_bind, before any kernel runs.
+inline const TwinApi* api = nullptr;
+
+template <typename... T>
+struct Types {};
+
+// Whether the first type is one of the others.
+template <typename T, typename... Legal>
+constexpr bool kAmong = (std::is_same_v<T, Legal> || ...);
+
+template <typename T>
+constexpr const char* kDType = nullptr;
+template <>
+constexpr const char* kDType<half> = "float16";
+template <>
+constexpr const char* kDType<bfloat16_t> = "bfloat16";
+template <>
+constexpr const char* kDType<float> = "float32";
+template <>
+constexpr const char* kDType<bool> = "bool";
+template <>
+constexpr const char* kDType<int8_t> = "int8";
+template <>
+constexpr const char* kDType<uint8_t> = "uint8";
+template <>
+constexpr const char* kDType<int16_t> = "int16";
+template <>
+constexpr const char* kDType<uint16_t> = "uint16";
+template <>
+constexpr const char* kDType<int32_t> = "int32";
+template <>
+constexpr const char* kDType<uint32_t> = "uint32";
+template <>
+constexpr const char* kDType<int64_t> = "int64";
+template <>
+constexpr const char* kDType<uint64_t> = "uint64";
+
+template <typename T>
+constexpr bool kFloating = kAmong<T, half, bfloat16_t, float>;
+
+// The simulator's handle of an instruction row for element types.
+template <typename... T>
+int32_t Find(const char* key) {
+  std::string dtypes;
+  ((dtypes += (dtypes.empty() ? "" : ","), dtypes += kDType<T>), ...);
+  return api->find(key, dtypes.c_str());
+}
+
+// A scalar argument as the word the interface wants.
+template <typename T>
+int64_t Word(T value) {
+  if constexpr (kFloating<T>) {
+    const double wide = static_cast<float>(value);
+    int64_t word;
+    std::memcpy(&word, &wide, sizeof(word));
+    return word;
+  } else {
+    return static_cast<int64_t>(value);
+  }
+}
+
+// What an operand is to the simulator.
+struct Place {
+  TwinSpace space;
+  int64_t address;
+};
+
+template <typename Tensor>
+auto PlaceOf(const Tensor& tensor) -> decltype(tensor.place()) {
+  return tensor.place();
+}
+
+template <typename T>
+int64_t WordOf(const T& argument) {
+  if constexpr (std::is_class_v<T> && !kFloating<T>) {
+    return PlaceOf(argument).address;
+  } else {
+    return Word(argument);
+  }
+}
+
+template <typename T>
+uint8_t SpaceOf(const T& argument) {
+  if constexpr (std::is_class_v<T> && !kFloating<T>) {
+    return static_cast<uint8_t>(PlaceOf(argument).space);
+  } else {
+    return 0;
+  }
+}
+
+// Issues an instruction whose first `operands` arguments are tensors.
+template <int operands, typename... Args>
+void Issue(int32_t row, const Args&... args) {
+  static_assert(operands <= sizeof...(Args), "operands come first");
+  const uint8_t spaces[] = {SpaceOf(args)...};
+  const int64_t words[] = {WordOf(args)...};
+  api->issue(row, spaces, words, static_cast<int32_t>(sizeof...(Args)), nullptr);
+}
+
+// The scalar unit's access to one element.
+template <typename T>
+T Get(Place place) {
+  static const int32_t row = Find<T>("get_value");
+  if constexpr (kFloating<T>) {
+    return static_cast<T>(static_cast<float>(api->get_float(row, place.space, place.address, nullptr)));
+  } else {
+    return static_cast<T>(api->get_int(row, place.space, place.address, nullptr));
+  }
+}
+
+template <typename T>
+void Set(Place place, T value) {
+  static const int32_t row = Find<T>("set_value");
+  if constexpr (kFloating<T>) {
+    api->set_float(row, place.space, place.address, static_cast<float>(value), nullptr);
+  } else {
+    api->set_int(row, place.space, place.address, static_cast<int64_t>(value), nullptr);
+  }
+}
+
+}  // namespace twin
+
+#endif  // TVM_ASCEND_TWIN_BRIDGE_H_

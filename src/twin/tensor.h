@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensors: typed addresses.
+#ifndef TVM_ASCEND_TWIN_TENSOR_H_
+#define TVM_ASCEND_TWIN_TENSOR_H_
+
+#include <cstdint>
+
+#include "ascendc_enums.h"
+#include "bridge.h"
+
+namespace twin {
+
+// The memory that a logical position stands for on a 910B.
+constexpr TwinSpace SpaceOfPosition(AscendC::TPosition position) {
+  using AscendC::TPosition;
+  switch (position) {
+    case TPosition::A1:
+    case TPosition::B1:
+    case TPosition::C1: return kTwinL1;
+    case TPosition::A2: return kTwinL0A;
+    case TPosition::B2: return kTwinL0B;
+    case TPosition::CO1: return kTwinL0C;
+    case TPosition::GM: return kTwinGM;
+    default: return kTwinUB;
+  }
+}
+
+}  // namespace twin
+
+namespace AscendC {
+
+template <typename T>
+class LocalTensor {
+ public:
+  using PrimType = T;
+
+  LocalTensor() = default;
+  LocalTensor(TPosition pos, uint32_t addr, uint32_t tileSize)
+      : position_(pos), address_(addr), size_(tileSize) {}
+
+  PrimType GetValue(const uint32_t offset) const { return twin::Get<T>((*this)[offset].place()); }
+
+  template <typename S>
+  void SetValue(const uint32_t index, const S value) const {
+    twin::Set<T>((*this)[index].place(), static_cast<T>(value));
+  }
+
+  LocalTensor operator[](const uint32_t offset) const {
+    LocalTensor moved = *this;
+    moved.address_ += static_cast<int64_t>(offset) * static_cast<int64_t>(sizeof(T));
+    return moved;
+  }
+
+  uint32_t GetSize() const { return size_; }
+  int32_t GetPosition() const { return static_cast<int32_t>(position_); }
+
+  twin::Place place() const { return {twin::SpaceOfPosition(position_), address_}; }
+
+ private:
+  TPosition position_ = TPosition::VECCALC;
+  int64_t address_ = 0;
+  uint32_t size_ = 0;
+};
+
+template <typename T>
+class GlobalTensor {
+ public:
+  using PrimType = T;
+
+  void SetGlobalBuffer(__gm__ PrimType* buffer, uint64_t bufferSize) {
+    address_ = reinterpret_cast<int64_t>(buffer);
+    size_ = bufferSize;
+  }
+  void SetGlobalBuffer(__gm__ PrimType* buffer) { SetGlobalBuffer(buffer, 0); }
+
+  PrimType GetValue(const uint64_t offset) const { return twin::Get<T>((*this)[offset].place()); }
+  void SetValue(const uint64_t offset, PrimType value) {
+    twin::Set<T>((*this)[offset].place(), value);
+  }
+
+  GlobalTensor operator[](const uint64_t offset) const {
+    GlobalTensor moved = *this;
+    moved.address_ += static_cast<int64_t>(offset * sizeof(T));
+    return moved;
+  }
+
+  uint64_t GetSize() const { return size_; }
+
+  twin::Place place() const { return {kTwinGM, address_}; }
+
+ private:
+  int64_t address_ = 0;
+  uint64_t size_ = 0;
+};
+
+}  // namespace AscendC
+
+#endif  // TVM_ASCEND_TWIN_TENSOR_H_

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The twin executor: emitted Ascend C, compiled by a host compiler, on the simulator."""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict
+from functools import cached_property
+from pathlib import Path
+
+import tvm_ffi
+
+from tvm_ascend.errors import TwinCompileError, TwinCompilerMissing
+from tvm_ascend.options import SimOptions
+from tvm_ascend.runtime import native
+from tvm_ascend.runtime.report import Report, read_report
+from tvm_ascend.runtime.simulator import raise_hazards
+
+# Wrapping and unfused arithmetic, as LLVM does it for the simulator's own path.
+FLAGS = (
+    *("-std=c++17", "-O1", "-fPIC", "-shared", "-fvisibility=hidden"),
+    *("-fwrapv", "-ffp-contract=off", "-w"),
+)
+COMPILERS = ("g++", "c++", "clang++")
+_SIGNATURE = re.compile(r'extern "C" __global__ __aicore__ void (\w+)\(')
+
+
+class TwinExecutor:
+    """Runs one kernel's Ascend C; it is compiled at the first launch.
+
+    Parameters
+    ----------
+    table : the program JSON, for its memories and timing constants.
+    source : the emitted Ascend C.
+    name : the kernel's name, for reports.
+    num_args : number of kernel parameters.
+    """
+
+    def __init__(self, table: str, source: str, name: str, num_args: int) -> None:
+        self._table, self._source, self._name, self._num_args = table, source, name, num_args
+
+    @cached_property
+    def sites(self) -> list[dict]:
+        """The site table, for reports."""
+        return json.loads(self._table)["sites"]
+
+    def launch(self, args: Sequence, options: SimOptions) -> Report:
+        """Run with tensors and integers in parameter order; outputs are written in place."""
+        library = build_twin(self._source, self._name, self._num_args)
+        raw = run_twin(self._table, library, args, json.dumps(asdict(options)))
+        return raise_hazards(read_report(self._name, raw, self.sites), options)
+
+
+def twin_include_dirs() -> tuple[Path, ...]:
+    """Where the twin's headers are: in an installed package, or in the sources of a checkout."""
+    package = Path(__file__).resolve().parents[1]
+    installed = package / "include" / "twin"
+    if installed.is_dir():
+        return (installed,)
+    sources = package.parent / "src"
+    return (sources / "twin", sources / "sim")
+
+
+def find_compiler() -> str:
+    """The C++ compiler: ``CXX`` if set, else the first usual one on the PATH."""
+    chosen = os.environ.get("CXX")
+    for command in [chosen] if chosen else COMPILERS:
+        if found := shutil.which(command):
+            return found
+    raise TwinCompilerMissing(chosen or COMPILERS[0])
+
+
+@functools.lru_cache(maxsize=256)
+def build_twin(source: str, kernel_name: str, num_args: int) -> Path:
+    """Compile emitted Ascend C for this machine; equal sources are compiled once a process.
+
+    Returns
+    -------
+    The shared library, in a directory of its own that lives as long as the process.
+    """
+    compiler = find_compiler()
+    folder = Path(tempfile.mkdtemp(prefix="tvm_ascend_twin_"))
+    kernel, main, library = (folder / n for n in ("kernel.cce", "main.cc", "twin.so"))
+    kernel.write_text(source)
+    symbol = _SIGNATURE.search(source)
+    assert symbol is not None, f"no kernel in the source of {kernel_name}"
+    main.write_text(
+        '#include "kernel.cce"\n#include "twin_main.h"\n'
+        f"TVM_ASCEND_TWIN_MAIN({symbol[1]}, {num_args})\n"
+    )
+    includes = [f"-I{path}" for path in twin_include_dirs()]
+    command = [compiler, *FLAGS, *includes, "-o", str(library), str(main)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise TwinCompileError(kernel_name, kernel, done.stderr.strip())
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return library
+
+
+def run_twin(program_json: str, library: Path, args: Sequence, options_json: str) -> str:
+    """Launch a twin on the simulator; the report as JSON."""
+    native.load()
+    launch = tvm_ffi.get_global_func("tvm_ascend.sim.launch_twin")
+    return launch(program_json, str(library), list(args), options_json)
