@@ -15,7 +15,6 @@ from tvm import s_tir
 from tvm.ir.utils import derived_object
 from tvm.s_tir.meta_schedule.arg_info import ArgInfo
 from tvm.s_tir.meta_schedule.builder import Builder, BuilderInput
-from tvm.s_tir.meta_schedule.cost_model.xgb_model import XGBConfig, XGBModel
 from tvm.s_tir.meta_schedule.database import MemoryDatabase, TuningRecord
 from tvm.s_tir.meta_schedule.measure_callback import (
     AddToDatabase,
@@ -29,7 +28,7 @@ from tvm.s_tir.meta_schedule.tune import tune_tasks
 from tvm.s_tir.meta_schedule.tune_context import TuneContext
 from tvm.target import Target
 
-from tvm_ascend.tune.features import TileFeatures
+from tvm_ascend.tune.cost_model import TileCostModel
 from tvm_ascend.tune.moves import design_space
 from tvm_ascend.tune.space import Space
 
@@ -107,7 +106,7 @@ class Search:
                 builder=self.builder,
                 runner=self.runner,
                 database=self._database,
-                cost_model=cost_model(self.space, seed),
+                cost_model=TileCostModel(self.space, seed),
                 measure_callbacks=[
                     _Tell(self.space, measured),
                     AddToDatabase(),
@@ -116,15 +115,6 @@ class Search:
                 ],
                 task_scheduler="round-robin",
             )
-
-
-def cost_model(space: Space, seed: int = 0) -> XGBModel:
-    """XGBoost on our features; it starts to rank after the first batch."""
-    return XGBModel(
-        extractor=TileFeatures(space),
-        config=XGBConfig(seed=seed, nthread=1),
-        num_warmup_samples=BATCH,
-    )
 
 
 @derived_object
@@ -162,7 +152,7 @@ def _without_cuda_intrinsics() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _numpy_seed(seed: int) -> Iterator[None]:
-    """XGBModel draws its first scores from numpy's global state."""
+    """TVM's cost models draw random scores from numpy's global state."""
     state = np.random.get_state()
     np.random.seed(seed % 2**32)
     try:

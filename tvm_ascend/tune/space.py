@@ -14,7 +14,7 @@ from tvm.s_tir.schedule import Trace
 from tvm_ascend.errors import NothingToTune
 from tvm_ascend.hw.chip import ChipSpec
 from tvm_ascend.schedule.matmul import find_matmul, problem_of, schedule_matmul
-from tvm_ascend.schedule.tiling import OVERRIDES, Tile, candidates, choose_tiling, misfit
+from tvm_ascend.schedule.tiling import OVERRIDES, Tile, candidates, choose_tiling, estimate, misfit
 
 _SAMPLE = "SampleCategorical"
 
@@ -73,6 +73,10 @@ class Space:
         if tile.tile_k != self.fixed.get("tile_k", tile.tile_k):
             return f"tile_k is fixed at {self.fixed['tile_k']}"
         return misfit(tile, self.problem, self.chip)
+
+    def estimate(self, decisions: Mapping[str, int]) -> float:
+        """Cycles by the closed form that the default schedule is chosen with."""
+        return estimate(Tile(**decisions), self.problem, self.chip).cycles
 
     def overrides(self, decisions: Mapping[str, int]) -> dict[str, int]:
         """The same decisions under the names that ``Options.overrides`` takes."""
