@@ -601,3 +601,60 @@ class MixedKernel(AscendError):
             f"{vector} ({at(vector_span) or 'no line'}) needs the Vector core and {cube} ({at(cube_span) or 'no line'}) "
             "the Cube core; a kernel runs on one of them in this version. Put the vector work into a kernel of its own."
         )
+
+
+class WrongCore(AscendError):
+    """An instruction in a kernel of the other core kind."""
+
+    def __init__(self, instruction: str, core: str, allowed: list[str], span: object) -> None:
+        super().__init__(
+            f"{at(span)}: {instruction} cannot run on {core}, the core of this kernel; it exists on "
+            f"{' and '.join(allowed)}. Move it into a kernel for that core."
+        )
+
+
+class WrongMemory(AscendError):
+    """An operand in a memory that the instruction cannot reach."""
+
+    def __init__(
+        self, instruction: str, operand: str, buffer: str, space: str, allowed: list[str], span: object
+    ) -> None:
+        super().__init__(
+            f"{at(span)}: {instruction} takes `{operand}` from {' or '.join(s.upper() for s in allowed)}, but "
+            f"`{buffer}` is in {space.upper()}. Copy it there first, or allocate it in that memory."
+        )
+
+
+class UnsupportedDtypes(AscendError):
+    """Operand dtypes that the instruction does not have."""
+
+    def __init__(
+        self, instruction: str, given: list[str], allowed: list[tuple[str, ...]], span: object
+    ) -> None:
+        known = "; ".join(", ".join(d) for d in allowed)
+        super().__init__(
+            f"{at(span)}: {instruction} does not exist for operands of {', '.join(given)}; it takes {known}. "
+            "Cast the operands first."
+        )
+
+
+class ParameterOutOfRange(AscendError):
+    """A parameter outside of its field."""
+
+    def __init__(self, instruction: str, param: str, value: str, allowed: str, span: object) -> None:
+        super().__init__(
+            f"{at(span)}: {instruction} has {param} = {value}; allowed is {allowed}. Split the instruction into a loop, "
+            "or pass a legal value."
+        )
+
+
+class MisalignedOperand(AscendError):
+    """An on-chip operand whose address is not aligned."""
+
+    def __init__(
+        self, instruction: str, operand: str, buffer: str, space: str, address: int, align: int, span: object
+    ) -> None:
+        super().__init__(
+            f"{at(span)}: operand `{operand}` of {instruction} starts at byte {address} of {space.upper()} (in "
+            f"`{buffer}`); it must be a multiple of {align}. Pad the rows of `{buffer}` to {align} bytes."
+        )
