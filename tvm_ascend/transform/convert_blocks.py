@@ -62,9 +62,9 @@ class _Converter:
         if PARALLEL in stmt.annotations:
             return stmt
         nest = Nest.of(stmt)
-        converted = self.nest(nest) if nest else None
-        if converted is not None:
-            return converted
+        if nest is not None:
+            converted = self.nest(nest)
+            return stmt if converted is None else converted
         self.bounds[stmt.loop_var] = Range.from_min_extent(stmt.min, stmt.extent)
         return mutator.default_mutate(stmt)
 
@@ -73,9 +73,7 @@ class _Converter:
             return self.gemm(stmt)
         nest = Nest.of(stmt)
         converted = self.nest(nest) if nest else None
-        if converted is not None:
-            return converted
-        return mutator.default_mutate(stmt)
+        return mutator.default_mutate(stmt) if converted is None else converted
 
     def nest(self, nest: Nest):
         """Return the copy or fill a nest is, or None."""

@@ -49,7 +49,8 @@ class InferLayout:
                 return alloc
             if not _is_matrix(alloc.buffer):
                 raise NotAMatrix(alloc.buffer.name, list(alloc.buffer.shape), alloc.span)
-            found = {LAYOUT: layout, TRANSPOSED: int(transposed.get(alloc.buffer, False))}
+            turned = tirx.IntImm("int32", transposed.get(alloc.buffer, False))
+            found = {LAYOUT: layout, TRANSPOSED: turned}
             return tirx.AllocBuffer(alloc.buffer, {**alloc.annotations, **found}, alloc.span)
 
         body = tvm_ffi.structural_map(func.body, [(tirx.AllocBuffer, annotate)])

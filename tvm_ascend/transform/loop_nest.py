@@ -72,7 +72,7 @@ class Nest:
     def padded_value(self, bounds: dict):
         """The stored value, without an ``if_then_else`` that only pads a tensor with zeros."""
         value = self.store.value
-        if not (isinstance(value, tvm.ir.Call) and value.op.name == "tirx.if_then_else"):
+        if not (isinstance(value, tvm.ir.Call) and value.op.name == "prim.if_then_else"):
             return value
         condition, inside, outside = value.args
         load = strip_casts(inside)
