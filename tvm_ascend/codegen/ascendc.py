@@ -79,7 +79,8 @@ class _Emitter:
         includes = ['#include "kernel_operator.h"']
         if "<cmath>" in used:
             includes.append("#include <cmath>")
-        cores = f"{kernel.grid} {_CORES[kernel.core_type]} cores"
+        plural = "" if kernel.grid == 1 else "s"
+        cores = f"{kernel.grid} {_CORES[kernel.core_type]} core{plural}"
         return "\n".join(
             [
                 f"// {kernel.name} on {cores}, CANN {self.cann}",

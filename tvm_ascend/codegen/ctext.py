@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 import tvm
 
@@ -63,12 +64,37 @@ class NameTable:
 
 
 def wrap(text: str, depth: int) -> list[str]:
-    """Indent one statement, broken after commas where it is too long."""
-    first, more = INDENT * depth, INDENT * (depth + 2)
-    lines, line = [], first
-    for part in re.split(r"(?<=, )", text):
-        if len(line) + len(part.rstrip()) > WIDTH and line.strip():
-            lines.append(line.rstrip())
-            line = more
-        line += part
-    return [*lines, line.rstrip()]
+    """Indent one statement and break it where it is too long, at the outermost place that fits."""
+    lines, indent = [], INDENT * depth
+    while len(indent) + len(text) > WIDTH:
+        places = list(_breaks(text))
+        fitting = [b for b in places if len(indent) + b.end <= WIDTH + 1]
+        if fitting:
+            cut = min(fitting, key=lambda b: (b.level, -b.end)).end
+        elif places:
+            cut = places[0].end
+        else:
+            break
+        lines.append(indent + text[:cut].rstrip())
+        text, indent = text[cut:], INDENT * (depth + 2)
+    return [*lines, indent + text]
+
+
+@dataclass(frozen=True)
+class _Break:
+    """A place to break: after a comma, or inside an arithmetic expression as a last resort."""
+
+    end: int
+    level: int
+
+
+def _breaks(text: str) -> Iterator[_Break]:
+    level = 0
+    for match in re.finditer(r"[(\[{]|[)\]}]|, | (?:[-+*/%|&^?:]|&&|\|\|) ", text):
+        token = match[0]
+        if token == ", ":
+            yield _Break(match.end(), level)
+        elif token.startswith(" "):
+            yield _Break(match.end(), level + 100)
+        else:
+            level += 1 if token in "([{" else -1
