@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every row emits compiles against the twin's headers, for each naming and element type."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from tvm_ascend.codegen.ascendc import emit
+from tvm_ascend.isa.table import TABLE
+from tvm_ascend.runtime.twin import find_compiler, twin_include_dirs
+
+INCLUDE = '#include "kernel_operator.h"\n'
+
+
+@pytest.mark.parametrize("cann", ["8.3", "9.1"])
+def test_every_row_compiles(cann, row_function, tmp_path):
+    sources = []
+    for row in TABLE.values():
+        for dtypes in row.dtypes:
+            for literal in (True, False):
+                name = "_".join((row.key, *dtypes, "literal" if literal else "variable"))
+                function = row_function(name, row, dtypes, literal)
+                sources.append(emit(function, cann).replace(INCLUDE, ""))
+    path = tmp_path / "rows.cc"
+    path.write_text(INCLUDE + "".join(sources))
+    flags = ["-std=c++17", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter"]
+    includes = [f"-I{folder}" for folder in twin_include_dirs()]
+    done = subprocess.run(
+        [find_compiler(), *flags, *includes, str(path)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
