@@ -12,6 +12,7 @@ from tvm import tirx
 from tvm_ascend.errors import UnknownOverrideError
 from tvm_ascend.hw.chip import ChipSpec
 from tvm_ascend.schedule.default import apply_default_schedule
+from tvm_ascend.schedule.tiling import Tiling
 from tvm_ascend.target import chip_of
 from tvm_ascend.transform.clip_tiles import ClipTiles
 from tvm_ascend.transform.expand_math import ExpandMath
@@ -44,11 +45,15 @@ STAGES: dict[str, tuple[Callable[[], tvm.ir.transform.Pass], ...]] = {
 
 @dataclass(frozen=True)
 class Lowered:
-    """One function at every stage, with the decisions taken on the way."""
+    """One function at every stage, the rule that scheduled it and the choices taken on the way.
+
+    ``decisions`` are the choices an override can replace; ``tiling`` says why the tile was chosen.
+    """
 
     stages: dict[str, tirx.PrimFunc]
     rule: str
-    decisions: Mapping[str, object] = field(default_factory=dict)
+    decisions: Mapping[str, int] = field(default_factory=dict)
+    tiling: Tiling | None = None
 
     @property
     def final(self) -> tirx.PrimFunc:
@@ -81,16 +86,17 @@ def lower(func: tirx.PrimFunc, overrides: Mapping[str, int] | None = None) -> Lo
             func = _run(make(), func)
         if stage != "input":
             stages[stage] = func
-    decisions = {**decisions, **_attr_decisions(func)}
+    tiling = decisions.pop("tiling", None)
+    decisions = {**_attr_decisions(func), **decisions}
     unknown = sorted(set(overrides) - set(decisions))
     if unknown:
         raise UnknownOverrideError(unknown[0], decisions)
-    return Lowered(stages, rule, decisions)
+    return Lowered(stages, rule, decisions, tiling)
 
 
 def _run(transform: tvm.ir.transform.Pass, func: tirx.PrimFunc) -> tirx.PrimFunc:
     return transform(tvm.IRModule({"main": func}))["main"]
 
 
-def _attr_decisions(func: tirx.PrimFunc) -> dict[str, object]:
-    return dict(func.attrs.get("ascend.decisions", {}) or {})
+def _attr_decisions(func: tirx.PrimFunc) -> dict[str, int]:
+    return {str(k): int(v) for k, v in (func.attrs.get("ascend.decisions", {}) or {}).items()}
