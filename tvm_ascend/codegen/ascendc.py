@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import PurePath
 
@@ -72,7 +72,8 @@ class _Emitter:
         """The whole file."""
         kernel = self.kernel
         signature = self._declare()
-        self._stmt(kernel.body)
+        with self._within(kernel.block_var, 0, kernel.grid):
+            self._stmt(kernel.body)
         if self.held_pipe:
             self._line(f"{self.held_pipe}.Init();")
         used = self.printer.used
@@ -167,6 +168,12 @@ class _Emitter:
         self.depth -= 1
         self._line("}")
 
+    def _within(self, var: tirx.Var | None, begin, end):
+        """Know that ``begin <= var < end``, to simplify offsets and divisions."""
+        if var is None:
+            return nullcontext()
+        return self.analyzer.constraint_scope(tirx.all(var >= begin, var < end))
+
     def _stmt(self, node: tirx.Stmt) -> None:
         if isinstance(node, tirx.SeqStmt):
             for child in node.seq:
@@ -205,8 +212,7 @@ class _Emitter:
             var = self.names.declare(node.loop_var)
             first, last = self.printer.text(begin), self.printer.text(end, 10)
             head = f"for ({ctype} {var} = {first}; {var} < {last}; ++{var})"
-            inside = tirx.all(node.loop_var >= node.min, node.loop_var < node.min + node.extent)
-            with self._block(head), self.analyzer.constraint_scope(inside):
+            with self._block(head), self._within(node.loop_var, node.min, node.min + node.extent):
                 self._stmt(node.body)
 
     def _bind(self, name: str, value) -> tirx.Var:
@@ -270,7 +276,8 @@ class _Emitter:
         if param.type in dtypes:
             return self._scalar(value, dtypes[param.type])
         if not literal:
-            return self.printer.cast(value, param.type)
+            same = C_TYPES[dtype_of(value)] == param.type
+            return self.printer.text(value) if same else self.printer.cast(value, param.type)
         if param.type == "bool":
             return str(bool(value.value)).lower()
         # A bare 0 would convert to the pointer form of a mask just as well.
