@@ -7,6 +7,7 @@ import argparse
 import inspect
 import sys
 import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 
 from tvm_ascend import errors
@@ -19,7 +20,7 @@ from tvm_ascend.pipeline import STAGES
 from tvm_ascend.target import MODEL_OF_TAG
 
 
-def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     escaped = [tuple(cell.replace("|", "\\|").replace("\n", " ") for cell in row) for row in rows]
     lines = [head, tuple("---" for _ in head), *escaped]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
