@@ -293,15 +293,6 @@ class UnknownOverrideError(AscendError):
         )
 
 
-class UnknownTileOverride(AscendError):
-    """An override that the rule which took the function does not know."""
-
-    def __init__(self, name: str, known: tuple[str, ...]) -> None:
-        super().__init__(
-            f"override `{name}` is no choice of this schedule; allowed are {', '.join(known)}. Drop or rename it."
-        )
-
-
 class BadTile(AscendError):
     """An overridden tile size that is misaligned or out of range."""
 

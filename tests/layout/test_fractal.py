@@ -49,7 +49,7 @@ def test_accumulator_fractals_are_square():
     assert accumulator_of(32, 48, CHIP).offset(0, 16) == 32 * 16
 
 
-@pytest.mark.parametrize("layout", ("NZ", "ZZ", "ZN"))
+@pytest.mark.parametrize("layout", ["NZ", "ZZ", "ZN"])
 def test_index_map_agrees(layout):
     fractal = fractal_of(layout, 40, 50, "float16", CHIP)
     index_map = fractal.index_map()

@@ -155,7 +155,7 @@ def test_user_schedule_lands_on_tile_operations():
     sch = s_tir.Schedule(func)
     block = sch.get_sblock("B")
     out, load = sch.cache_write(block, 0, "shared.ub"), sch.cache_read(block, 0, "shared.ub")
-    outer, inner = sch.split(sch.get_loops(block)[0], [None, 16], disable_predication=True)
+    outer, _inner = sch.split(sch.get_loops(block)[0], [None, 16], disable_predication=True)
     sch.bind(outer, "blockIdx.x")
     sch.compute_at(load, outer)
     sch.reverse_compute_at(out, outer)

@@ -21,8 +21,8 @@ def test_clear_before_a_loop_becomes_init_of_its_first_product():
         a = T.alloc_buffer((16, 16), "float16", scope="local.l0a")
         b = T.alloc_buffer((16, 16), "float16", scope="local.l0b")
         T.ascend.tile_fill(c[0:16, 0:16], T.float32(0))
-        for i in range(4):
-            for j in range(2):
+        for _i in range(4):
+            for _j in range(2):
                 T.ascend.tile_gemm(c[0:16, 0:16], a[0:16, 0:16], b[0:16, 0:16], False, False, False)
 
     @T.prim_func
@@ -48,7 +48,7 @@ def test_vector_fills_stay():
     assert_structural_equal(fold(func), func.with_attr("global_symbol", "main"))
 
 
-@pytest.mark.parametrize("value", (1.0, 0.0))
+@pytest.mark.parametrize("value", [1.0, 0.0])
 def test_a_fill_no_product_follows_is_an_error(value):
     @T.prim_func
     def func():

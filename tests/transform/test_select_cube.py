@@ -64,8 +64,8 @@ def check(func, m, k, n, overrides, **transposed):
     assert (c == a @ b).all()
 
 
-@pytest.mark.parametrize("transpose_b", (False, True))
-@pytest.mark.parametrize("transpose_a", (False, True))
+@pytest.mark.parametrize("transpose_b", [False, True])
+@pytest.mark.parametrize("transpose_a", [False, True])
 def test_operands_either_way(transpose_a, transpose_b):
     turns = {"transpose_a": transpose_a, "transpose_b": transpose_b}
     tiles = {"tile_m": 32, "tile_n": 48, "tile_k": 64, "tile_k0": 32}

@@ -72,9 +72,10 @@ def schedule_matmul(
 ) -> None:
     """Tile the matrix multiply of ``sch``.
 
-    ``tiles`` gives ``tile_m``, ``tile_n``, ``tile_k0`` (k of one Cube step), ``k_steps`` (Cube steps
-    of one L1 tile, so ``tile_k = k_steps * tile_k0``), ``num_stages`` (L1) and ``l0_stages``; or it
-    is a function of (name, candidates) whose results may be random variables of a traced schedule.
+    ``tiles`` gives ``tile_m``, ``tile_n``, ``tile_k0`` (k of one Cube step), ``k_steps`` (Cube
+    steps of one L1 tile, so ``tile_k = k_steps * tile_k0``), ``num_stages`` (L1) and ``l0_stages``;
+    or it is a function of (name, candidates) whose results may be random variables of a traced
+    schedule.
     Tiles need not divide: the loops run past the tensors, and tile copies clip at their edges.
     """
     func = sch.mod[func_name]

@@ -8,9 +8,10 @@ buffered, the sum of all when they are not.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
+from math import prod
 
 import tvm
 
@@ -23,6 +24,7 @@ TILE_NAMES = ("tile_m", "tile_n", "tile_k0", "k_steps", "num_stages", "l0_stages
 OVERRIDES = ("tile_m", "tile_n", "tile_k", "tile_k0", "num_stages", "l0_stages")
 _MAX_TILE = {"tile_m": 512, "tile_n": 512, "tile_k0": 512}
 _MAX_STAGES = 4
+_STEPS = (1, 2, 3, 4, 6, 8, 12, 16)
 # Each L0 buffer of a step is waited for and handed over once on both pipes.
 _SYNCS_A_STEP = 4
 
@@ -132,8 +134,9 @@ def candidates(problem: Problem, chip: ChipSpec) -> dict[str, list[int]]:
         name: _sizes(step, min(align(extent, step), _MAX_TILE[name]))
         for name, (step, extent) in steps.items()
     }
-    most_steps = ceildiv(problem.k, options["tile_k0"][0])
-    options["k_steps"] = [s for s in (1, 2, 3, 4, 6, 8, 12, 16) if s <= most_steps] or [1]
+    whole = options["tile_k0"][-1]
+    options["tile_k0"] = [k for k in options["tile_k0"] if k // c0 in _STEPS or k == whole]
+    options["k_steps"] = [s for s in _STEPS if s <= ceildiv(problem.k, c0)]
     options["num_stages"] = [1, 2]
     options["l0_stages"] = [1, 2]
     return options
@@ -232,17 +235,12 @@ def choose_tiling(problem: Problem, chip: ChipSpec, overrides: Mapping[str, int]
     """Rank every tile that fits and agrees with ``overrides``."""
     options = _overridden(candidates(problem, chip), overrides, problem, chip)
     dropped: dict[str, int] = {}
-    ranked: list[Estimate] = []
     model = _Model(problem, chip)
-    for values in product(*options.values()):
-        tile = Tile(**dict(zip(options, values, strict=True)))
-        if "tile_k" in overrides and tile.tile_k != overrides["tile_k"]:
-            continue
-        reason = misfit(tile, problem, chip)
-        if reason is None:
-            ranked.append(model.estimate(tile))
-        else:
-            dropped[reason] = dropped.get(reason, 0) + 1
+    ranked = [
+        model.estimate(tile)
+        for tile in _fitting(options, problem, chip, dropped)
+        if tile.tile_k == overrides.get("tile_k", tile.tile_k)
+    ]
     if not ranked:
         raise errors.TileDoesNotFit(dict(overrides), dropped)
     ranked.sort(key=_preference)
@@ -252,6 +250,30 @@ def choose_tiling(problem: Problem, chip: ChipSpec, overrides: Mapping[str, int]
         runners_up=tuple(ranked[1:6]),
         dropped={**dropped, "slower by the model": len(ranked) - 1},
     )
+
+
+def _fitting(options, problem: Problem, chip: ChipSpec, dropped: dict[str, int]) -> Iterator[Tile]:
+    """Yield the tiles that fit; ``dropped`` counts the others by reason.
+
+    Decisions are taken in groups, each judged with the least value of those still open.
+    """
+    least = {name: min(values) for name, values in options.items()}
+    groups = (("tile_m", "tile_n"), ("tile_k0", "l0_stages"), ("k_steps", "num_stages"))
+
+    def extend(taken: dict[str, int], level: int) -> Iterator[Tile]:
+        later = [len(options[name]) for group in groups[level + 1 :] for name in group]
+        for values in product(*(options[name] for name in groups[level])):
+            chosen = {**taken, **dict(zip(groups[level], values, strict=True))}
+            tile = Tile(**{**least, **chosen})
+            reason = misfit(tile, problem, chip)
+            if reason is not None:
+                dropped[reason] = dropped.get(reason, 0) + prod(later)
+            elif level + 1 == len(groups):
+                yield tile
+            else:
+                yield from extend(chosen, level + 1)
+
+    yield from extend({}, 0)
 
 
 def _preference(e: Estimate) -> tuple:
@@ -266,7 +288,7 @@ def _overridden(options, overrides: Mapping[str, int], problem: Problem, chip: C
     steps = {"tile_m": block, "tile_n": block, "tile_k": c0, "tile_k0": c0}
     for name, value in overrides.items():
         if name not in OVERRIDES:
-            raise errors.UnknownTileOverride(name, OVERRIDES)
+            continue
         step, most = steps.get(name, 1), _MAX_STAGES if name not in steps else None
         if value < step or value % step or (most is not None and value > most):
             raise errors.BadTile(name, value, step, most)

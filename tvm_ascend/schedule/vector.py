@@ -129,7 +129,7 @@ def _itemsize(buffer) -> int:
 
 
 def _is_simple(realize) -> bool:
-    """A store indexed by plain axes, at most the last of which is reduced, of a dtype UB computes."""
+    """A store indexed by plain axes, the last possibly reduced, of dtypes that UB computes."""
     block = realize.block
     if not isinstance(block.body, tirx.BufferStore) or len(block.iter_vars) == 0:
         return False
@@ -176,7 +176,7 @@ def _rows_agree(blocks, rows: int) -> bool:
 
 
 def _tile_shape(form: _Form, chip: ChipSpec) -> tuple[int, int]:
-    """Rows and columns of an element-wise tile: long enough for full bursts, enough for all cores."""
+    """Rows and columns of an element-wise tile: all cores busy, then bursts as long as fit."""
     cols = form.shape[-1]
     while not form.fits(chip, 1, cols):
         cols = align(ceildiv(cols, 2), chip.repeat_bytes)

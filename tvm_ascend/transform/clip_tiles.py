@@ -46,26 +46,23 @@ class ClipTiles:
         return clipped
 
 
-class _CannotClip(Exception):
-    """The extents of a tile at its use are not known to be those it was written with."""
-
-
 def clip_tiles(func: tirx.PrimFunc) -> tirx.PrimFunc | None:
     """Clip every Cube tile of a function, or return None when that cannot be shown right."""
     clipper = _Clipper(func)
     table = [
         (tirx.For, clipper.loop),
         (tirx.AttrStmt, clipper.attribute),
+        (tirx.Bind, clipper.bind),
         (tirx.Evaluate, clipper.evaluate),
     ]
-    try:
-        return func.with_body(tvm_ffi.structural_mutate(func.body, table), func.span)
-    except _CannotClip:
-        return None
+    body = tvm_ffi.structural_mutate(func.body, table)
+    return func.with_body(body, func.span) if clipper.sound else None
 
 
 class _Clipper:
     def __init__(self, func: tirx.PrimFunc):
+        # Whether the extents of every tile at its uses are those it was written with.
+        self.sound = True
         self.analyzer = sym.Analyzer()
         self.scope: list = list(func.params)
         self.valid: dict = {}
@@ -76,6 +73,10 @@ class _Clipper:
         if stmt.attr_key == "thread_extent":
             self.analyzer.bind(stmt.node.var, Range(0, stmt.value))
             self.scope.append(stmt.node.var)
+        return mutator.default_mutate(stmt)
+
+    def bind(self, stmt: tirx.Bind, mutator):
+        self.scope.append(stmt.var)
         return mutator.default_mutate(stmt)
 
     def loop(self, stmt: tirx.For, mutator):
@@ -133,8 +134,8 @@ class _Clipper:
     def available(self, region: TensorRegion, axis: int) -> list:
         """How many elements exist from the start of a region on, as far as known."""
         extents = self.valid.get(region.source, region.source.shape)
-        if extents is None:
-            return []
+        if variables(extents[axis]) - set(self.scope):
+            self.sound = False
         return [extents[axis] - region.region[axis].min]
 
     def available_out(self, region: TensorRegion, axis: int) -> list:
@@ -163,7 +164,7 @@ class _Clipper:
         )
         clipped = any(not isinstance(e, tirx.IntImm) for e in extents)
         if clipped and not (whole and same and writers == 1):
-            raise _CannotClip
+            self.sound = False
         if whole and same and writers == 1:
             self.valid[buffer] = extents
 
@@ -171,10 +172,7 @@ class _Clipper:
         """Refuse to store elements of L0C that no product wrote."""
         for axis, r in enumerate(src.region):
             for limit in self.available(src, axis):
-                if variables(limit) - set(self.scope):
-                    raise _CannotClip
-                if not proves(self.analyzer, r.extent <= limit):
-                    raise _CannotClip
+                self.sound &= proves(self.analyzer, r.extent <= limit)
 
     def trim(self, k) -> None:
         """End the innermost loop where k runs out, if it can."""
@@ -182,17 +180,17 @@ class _Clipper:
             return
         var = self.scope[-1]
         limits = [x for x in _minimum_of(k) if var in variables(x)]
+        self.sound &= bool(limits)
         for limit in limits:
             linear = sym.detect_linear_equation(limit, [var])
             if len(linear) != 2 or not isinstance(linear[0], tirx.IntImm) or int(linear[0]) >= 0:
-                raise _CannotClip
+                self.sound = False
+                return
             step = -int(linear[0])
             trips = tirx.floordiv(linear[1] + (step - 1), step)
             self.empty_k[var] = self.analyzer.simplify(
                 trips if var not in self.empty_k else tirx.min(trips, self.empty_k[var])
             )
-        if not limits:
-            raise _CannotClip
 
 
 def matrix_axes(region: TensorRegion, transpose) -> tuple[int, int]:

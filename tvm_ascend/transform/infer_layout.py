@@ -34,8 +34,8 @@ class InferLayout:
                            annotations={"ascend.layout": "ZZ", "ascend.transposed": 0})
 
     L1 and L0C are NZ, L0A is ZZ of A[m, k] and L0B is ZN of B[k, n]; ``ascend.transposed`` marks an
-    operand whose tile is written [k, m] or [n, k]. Each change of layout on the way in is noted with
-    its bytes. Runs after InferScope.
+    operand whose tile is written [k, m] or [n, k]. Each change of layout on the way in is noted
+    with its bytes. Runs after InferScope.
     """
 
     def transform_function(
@@ -93,6 +93,8 @@ def _layout_change(stmt: tirx.Evaluate) -> list[str]:
         elements *= int(extent)
     size = elements * tvm.DataType(str(dst.dtype)).itemsize
     return [
-        f"`{src.name}` -> `{dst.name}`: layout ND -> NZ, {size:,} bytes a tile, done by the copy "
-        "itself (ND2NZ)"
+        (
+            f"`{src.name}` -> `{dst.name}`: layout ND -> NZ, {size:,} bytes a tile, done by the copy "
+            "itself (ND2NZ)"
+        )
     ]

@@ -120,7 +120,7 @@ def region(buffer, indices, extents: dict) -> tvm.ir.TensorRegion | None:
 
 
 def implied_by_bounds(guard, buffer, indices, ranges: dict) -> bool:
-    """Whether the guard holds wherever the access is inside its tensor and the loops are in range."""
+    """Whether the guard holds wherever loops are in range and the access is inside its tensor."""
     analyzer = sym.Analyzer()
     for var, r in ranges.items():
         analyzer.bind(var, r)

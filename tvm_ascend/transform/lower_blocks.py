@@ -35,7 +35,7 @@ def has_blocks(func: tirx.PrimFunc) -> bool:
 
 
 def lower_schedule(func: tirx.PrimFunc) -> tirx.PrimFunc:
-    """Lower a scheduled function to tile TIR: a grid, on-chip buffers, tile operations and loops."""
+    """Lower a scheduled function to tile TIR: grid, on-chip buffers, tile operations and loops."""
     mod = tvm.IRModule({"main": func.with_attr("global_symbol", "main")})
     for step in (*_BEFORE, ConvertBlocks(), *_AFTER):
         mod = step(mod)

@@ -131,7 +131,7 @@ class _Selector:
     ctx: Selection
 
     def load(self, src: TensorRegion, dst: TensorRegion) -> list[tirx.Stmt]:
-        """GM -> L1: ND2NZ of the elements inside the tensor, zeros where products would read more."""
+        """GM -> L1: ND2NZ of what is inside the tensor, zeros where products would read more."""
         tile, s = self.cube.tiles[dst.source], self.simplify
         row_axis, col_axis = self.gm_axes(src, dst)
         row0, col0 = (r.min for r in list(dst.region)[-2:])
@@ -181,7 +181,7 @@ class _Selector:
         return self.emit("fill_l1", where, s(ceildiv(cols, fractal.f_cols)), s(rows), gap, value)
 
     def to_l0(self, src: TensorRegion, dst: TensorRegion) -> list[tirx.Stmt]:
-        """L1 -> L0A or L0B: one LoadData for each row or column of fractals, whichever are fewer."""
+        """L1 -> L0A or L0B: one LoadData a row or column of fractals, whichever are fewer."""
         source, target = (self.cube.tiles[r.source] for r in (src, dst))
         nz, s = source.fractal, self.simplify
         row0, col0 = (r.min for r in list(src.region)[-2:])
