@@ -76,8 +76,8 @@ def is_zero(expr) -> bool:
 class Contraction:
     """``C[batch.., m, n] += A[.., m, k] * B[.., k, n]``, either operand possibly transposed.
 
-    ``m``, ``n``, ``k`` and ``batch`` are positions of the block's axes; ``a`` and ``b`` those of the
-    operands among the block's reads.
+    ``m``, ``n``, ``k`` and ``batch`` are positions of the block's axes; ``a`` and ``b``
+    those of the operands among the block's reads.
     """
 
     batch: tuple[int, ...]

@@ -89,7 +89,7 @@ def _is_operand(arg) -> bool:
 
 
 def _fold(stmt, buffer, first=None):
-    """The statement, whose only use of ``buffer`` is a product, with that product clearing it first."""
+    """The statement with the product that is its only use of ``buffer`` clearing it first."""
     if _uses(stmt, buffer) != 1:
         return None
     first = first or []

@@ -94,7 +94,7 @@ def _layout_change(stmt: tirx.Evaluate) -> list[str]:
     size = elements * tvm.DataType(str(dst.dtype)).itemsize
     return [
         (
-            f"`{src.name}` -> `{dst.name}`: layout ND -> NZ, {size:,} bytes a tile, done by the copy "
-            "itself (ND2NZ)"
+            f"`{src.name}` -> `{dst.name}`: layout ND -> NZ, {size:,} bytes a tile, done by "
+            "the copy itself (ND2NZ)"
         )
     ]

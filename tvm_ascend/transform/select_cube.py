@@ -3,21 +3,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import tvm
-import tvm_ffi
 from tvm import tirx
 from tvm.ir import TensorRegion
 
 from tvm_ascend import errors
-from tvm_ascend.hw.chip import ChipSpec
 from tvm_ascend.isa.instr import Space
 from tvm_ascend.language.ops import key_of
-from tvm_ascend.layout.fractal import Fractal, accumulator_of, align, ceildiv, fractal_of
+from tvm_ascend.layout.fractal import align, ceildiv
 from tvm_ascend.layout.scope import space_of
 from tvm_ascend.transform.access import divides, dtype_of, strides_of
-from tvm_ascend.transform.infer_layout import LAYOUT, TRANSPOSED
+from tvm_ascend.transform.cube_tiles import CubeTile, CubeTiles
 from tvm_ascend.transform.selection import Selection, limit
 from tvm_ascend.transform.tile_args import as_region, is_const, long_axes, proves
 
@@ -29,98 +27,25 @@ QUANT = {
 }
 
 
-@dataclass(frozen=True)
-class CubeTile:
-    """One on-chip matrix: its physical 1-D buffer and the layout of the elements inside.
-
-    ``fractal`` describes the matrix as the Cube sees it; a ``transposed`` one is written by the
-    program with rows and columns exchanged. ``k_rows`` tells that its rows are the reduction axis,
-    ``m_rows`` that they are the rows of the product.
-    """
-
-    buffer: tvm.ir.Var
-    fractal: Fractal
-    transposed: bool = False
-    k_rows: bool = False
-    m_rows: bool = False
-
-    def at(self, offset) -> tvm.ir.TensorLoad:
-        """The address of a physical element."""
-        return tirx.BufferLoad(self.buffer, [offset])
-
-
-class CubeTiles:
-    """Every Cube tile of a function, and the instructions that operate on them."""
-
-    def __init__(self, func: tirx.PrimFunc, chip: ChipSpec):
-        self.chip = chip
-        self.tiles: dict[tvm.ir.Var, CubeTile] = {}
-        self.product_rows: dict[tvm.ir.Var, tvm.ir.Expr] = {}
-        tvm_ffi.structural_walk(func.body, [(tirx.AllocBuffer, self._allocated)])
-        tvm_ffi.structural_walk(func.body, [(tirx.Evaluate, self._used)])
-
-    def _allocated(self, alloc: tirx.AllocBuffer) -> None:
-        layout, space = alloc.annotations.get(LAYOUT, None), space_of(alloc.buffer)
-        if layout is None:
-            return
-        buffer, dtype = alloc.buffer, dtype_of(alloc.buffer)
-        rows, cols = (int(extent) for extent in list(buffer.shape)[-2:])
-        turned = bool(int(alloc.annotations[TRANSPOSED]))
-        if turned:
-            rows, cols = cols, rows
-        if space is Space.L0C:
-            fractal = accumulator_of(rows, cols, self.chip)
-        else:
-            fractal = fractal_of(str(layout), rows, cols, dtype, self.chip)
-        physical = tirx.decl_buffer((fractal.elements,), dtype, buffer.name, scope=buffer.scope())
-        k_rows = (space is Space.L0A and turned) or (space is Space.L0B and not turned)
-        m_rows = space is Space.L0A and not turned
-        self.tiles[buffer] = CubeTile(physical, fractal, turned, k_rows, m_rows)
-
-    def _used(self, stmt: tirx.Evaluate) -> None:
-        """An L1 tile has the orientation of the L0 tiles made from it."""
-        if key_of(stmt) == "tile_gemm":
-            c = as_region(stmt.value.args[0])
-            self.product_rows.setdefault(c.source, list(c.region)[-2].extent)
-        if key_of(stmt) != "tile_copy":
-            return
-        src, dst = (as_region(arg).source for arg in stmt.value.args)
-        if space_of(dst) in (Space.L0A, Space.L0B) and src in self.tiles:
-            l0 = self.tiles[dst]
-            self.tiles[src] = replace(self.tiles[src], k_rows=l0.k_rows, m_rows=l0.m_rows)
-
-    def allocation(self, alloc: tirx.AllocBuffer) -> tirx.AllocBuffer:
-        """The allocation of the physical buffer; one that is no Cube tile comes back unchanged."""
-        tile = self.tiles.get(alloc.buffer)
-        if tile is None:
-            return alloc
-        kept = {k: v for k, v in alloc.annotations.items() if k != TRANSPOSED}
-        return tirx.AllocBuffer(tile.buffer, kept, alloc.span)
-
-    def select(self, call: tvm.ir.Call, ctx: Selection) -> list[tirx.Stmt] | None:
-        """Instructions of a tile operation, or None when it is not the Cube's."""
-        key = key_of(call)
-        if key == "tile_gemm":
-            return _Selector(self, ctx).gemm(*call.args)
-        if key != "tile_copy":
-            return None
-        src, dst = (as_region(arg) for arg in call.args)
-        spaces = space_of(src.source), space_of(dst.source)
-        if not any(region.source in self.tiles for region in (src, dst)):
-            return None
-        selector = _Selector(self, ctx)
-        if spaces == (Space.GM, Space.L1):
-            return selector.load(src, dst)
-        if spaces[0] is Space.L1 and spaces[1] in (Space.L0A, Space.L0B):
-            return selector.to_l0(src, dst)
-        if spaces == (Space.L0C, Space.GM):
-            return selector.store(src, dst)
-        raise errors.NoCopyPath(src.source.name, spaces[0], dst.source.name, spaces[1], ctx.span)
-
-
 def select_cube(call: tvm.ir.Call, ctx: Selection, tiles: CubeTiles) -> list[tirx.Stmt] | None:
     """Instructions of one tile operation on the Cube's memories, or None for other calls."""
-    return tiles.select(call, ctx)
+    key = key_of(call)
+    if key == "tile_gemm":
+        return _Selector(tiles, ctx).gemm(*call.args)
+    if key != "tile_copy":
+        return None
+    src, dst = (as_region(arg) for arg in call.args)
+    spaces = space_of(src.source), space_of(dst.source)
+    if not any(region.source in tiles.tiles for region in (src, dst)):
+        return None
+    selector = _Selector(tiles, ctx)
+    if spaces == (Space.GM, Space.L1):
+        return selector.load(src, dst)
+    if spaces[0] is Space.L1 and spaces[1] in (Space.L0A, Space.L0B):
+        return selector.to_l0(src, dst)
+    if spaces == (Space.L0C, Space.GM):
+        return selector.store(src, dst)
+    raise errors.NoCopyPath(src.source.name, spaces[0], dst.source.name, spaces[1], ctx.span)
 
 
 @dataclass

@@ -15,10 +15,11 @@ from tvm_ascend.language.loops import PARALLEL
 from tvm_ascend.language.ops import TILE_OPS, key_of
 from tvm_ascend.layout.scope import space_of
 from tvm_ascend.target import chip_of
+from tvm_ascend.transform.cube_tiles import CubeTiles
 from tvm_ascend.transform.notes import note
 from tvm_ascend.transform.pad_buffers import pad_ub_rows
 from tvm_ascend.transform.scalar_code import scalar_loops, scalar_tile_op
-from tvm_ascend.transform.select_cube import CubeTiles, select_cube
+from tvm_ascend.transform.select_cube import select_cube
 from tvm_ascend.transform.select_loops import select_loops, select_statement
 from tvm_ascend.transform.select_tile import select_tile
 from tvm_ascend.transform.selection import NotVectorizable, Selection
