@@ -12,6 +12,8 @@ import tvm
 
 WIDTH = 100
 INDENT = "  "
+# Added to the bracket level of operators: any list is a better place to break.
+_LAST_RESORT = 100
 
 # C++ keywords, and names that the vendor's headers or our own text already use at file scope.
 _TAKEN = frozenset(
@@ -88,13 +90,20 @@ class _Break:
     level: int
 
 
+# Brackets (a template's have no space beside them), then places to break.
+_TOKENS = re.compile(
+    r"(?P<open>[(\[{]|(?<=\w)<(?! ))|(?P<close>[)\]}]|(?<! )>(?![>=]))|(?P<list>[,;] )"
+    r"|(?P<operator> (?:[-+*/%|&^?:]|&&|\|\||<<|>>) )"
+)
+
+
 def _breaks(text: str) -> Iterator[_Break]:
     level = 0
-    for match in re.finditer(r"[(\[{]|[)\]}]|, | (?:[-+*/%|&^?:]|&&|\|\|) ", text):
-        token = match[0]
-        if token == ", ":
+    for match in _TOKENS.finditer(text):
+        kind = match.lastgroup
+        if kind == "list":
             yield _Break(match.end(), level)
-        elif token.startswith(" "):
-            yield _Break(match.end(), level + 100)
+        elif kind == "operator":
+            yield _Break(match.end(), level + _LAST_RESORT)
         else:
-            level += 1 if token in "([{" else -1
+            level += 1 if kind == "open" else -1
