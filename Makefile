@@ -26,6 +26,7 @@ lint: setup-dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m tvm_ascend.isa.gen --check
+	$(BIN)/python -m tvm_ascend.isa.gen_twin --check
 
 docs: setup
 	$(BIN)/python -m tvm_ascend.dev.reference --out build/docs
