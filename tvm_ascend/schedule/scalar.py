@@ -17,7 +17,9 @@ def scalar_schedule(func: tirx.PrimFunc) -> tirx.PrimFunc:
     def allocate(block: SBlock) -> SBlock:
         for old in block.alloc_buffers:
             if old.scope() in ("", "global"):
-                moved[old] = tirx.decl_buffer(old.shape, old.dtype, old.name, scope=UB)
+                moved[old] = tirx.decl_buffer(
+                    old.shape, old.dtype, old.name, scope=UB, layout=old.ty.layout
+                )
         return block
 
     body = tvm_ffi.structural_map(

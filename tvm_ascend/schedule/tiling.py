@@ -184,13 +184,22 @@ class _Model:
         k = self.constants[cores]
         pipes = self.busy(tile, cores, k)
         steps, loads = ceildiv(p.k, tile.tile_k0), ceildiv(p.k, tile.tile_k)
-        per_step = (pipes["MTE1"] / steps, k["LOAD_DATA_LATENCY"], pipes["M"] / steps)
-        inner = _pipelined(steps / loads, *per_step, tile.l0_stages)
-        per_load = (pipes["MTE2"] / loads, k["GM_READ_LATENCY"], inner)
-        body = _pipelined(loads, *per_load, tile.num_stages)
-        # One accumulator: the next tile's products wait until this one is drained.
+        inner, _ = _pipelined(
+            steps / loads,
+            pipes["MTE1"] / steps,
+            k["LOAD_DATA_LATENCY"],
+            pipes["M"] / steps,
+            tile.l0_stages,
+        )
+        body, period = _pipelined(
+            loads, pipes["MTE2"] / loads, k["GM_READ_LATENCY"], inner, tile.num_stages
+        )
+        # One accumulator: the next tile's products wait until this one is drained, its loads do
+        # not, as long as there are buffers for them.
         drain = pipes["FIX"] + k["MMAD_LATENCY"] + k["FIXPIPE_LATENCY"]
-        cycles = waves * (body + drain) + k["GM_WRITE_LATENCY"]
+        products = loads * inner + drain
+        per_wave = max(loads * period, products) if tile.num_stages > 1 else loads * period + drain
+        cycles = body + drain + (waves - 1) * per_wave + k["GM_WRITE_LATENCY"]
         return Estimate(tile=tile, waves=waves, cores=cores, pipes=pipes, cycles=cycles)
 
     def busy(self, tile: Tile, cores: int, k: Mapping[str, float]) -> dict[str, float]:
@@ -224,11 +233,13 @@ class _Model:
         return total * ceildiv(p.k, tile.tile_k)
 
 
-def _pipelined(trips: float, load: float, latency: float, use: float, stages: int) -> float:
-    """Time of a loop that loads and uses ``stages`` buffers in turn."""
+def _pipelined(
+    trips: float, load: float, latency: float, use: float, stages: int
+) -> tuple[float, float]:
+    """Cycles of a loop that loads and uses ``stages`` buffers in turn, and of one more trip."""
     once = load + latency + use
     period = max(load, use, once / stages)
-    return once + (trips - 1) * period
+    return once + (trips - 1) * period, period
 
 
 def choose_tiling(problem: Problem, chip: ChipSpec, overrides: Mapping[str, int]) -> Tiling:

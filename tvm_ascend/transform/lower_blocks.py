@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import re
+
 import tvm
 import tvm_ffi
 from tvm import s_tir, tirx
@@ -24,6 +26,8 @@ _BEFORE = (
     s_tir.transform.LowerMatchBuffer(),
     tirx.transform.StmtSimplify(),
 )
+# What cache_read and set_scope append, once for each memory a tensor went through.
+_SCHEDULED_NAME = re.compile(r"(?:_(?:shared|local)\.\w+?)*_(?:shared|local)\.(\w+)$")
 _AFTER = (s_tir.transform.LowerOpaqueBlock(), tirx.transform.StmtSimplify())
 
 
@@ -46,7 +50,17 @@ def lower_schedule(func: tirx.PrimFunc) -> tirx.PrimFunc:
 
 
 def _tidy(body):
-    """Drop what block lowering puts on every allocation, and loops of one iteration."""
+    """Short names and no annotations for allocations; no loops of one iteration."""
+    renamed: dict = {}
+
+    def allocate(alloc: tirx.AllocBuffer):
+        old = alloc.buffer
+        name = _SCHEDULED_NAME.sub(r"_\1", str(old.name))
+        if name != old.name:
+            renamed[old] = tirx.decl_buffer(
+                old.shape, old.dtype, name, scope=old.scope(), layout=old.ty.layout
+            )
+        return tirx.AllocBuffer(renamed.get(old, old), {}, alloc.span)
 
     def unwrap(loop: tirx.For):
         if loop.kind != tirx.ForKind.SERIAL or not is_const(loop.extent, 1):
@@ -54,12 +68,11 @@ def _tidy(body):
         once = [(tirx.Var, lambda v: loop.min if v.same_as(loop.loop_var) else v)]
         return tvm_ffi.structural_map(loop.body, once)
 
+    body = tvm_ffi.structural_map(body, [(tirx.For, unwrap)])
     return tvm_ffi.structural_map(
         body,
-        [
-            (tirx.AllocBuffer, lambda a: tirx.AllocBuffer(a.buffer, {}, a.span)),
-            (tirx.For, unwrap),
-        ],
+        [(tirx.AllocBuffer, allocate), (tirx.Var, lambda v: renamed.get(v, v))],
+        order="pre",  # an allocation dominates its uses, so `renamed` is filled in time
     )
 
 
