@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <cstring>
+#include <map>
+#include <mutex>
 #include <string>
 #include <type_traits>
 
@@ -103,33 +105,46 @@ uint8_t SpaceOf(const T& argument) {
   }
 }
 
+// The place of a statement in the emitted source, as reports print it; lives as long as the library.
+inline const char* Where(int line) {
+  static std::mutex mutex;
+  static std::map<int, std::string> places;
+  const std::lock_guard<std::mutex> lock(mutex);
+  std::string& place = places[line];
+  if (place.empty()) place = "kernel.cce:" + std::to_string(line);
+  return place.c_str();
+}
+
 // Issues an instruction whose first `operands` arguments are tensors.
 template <int operands, typename... Args>
-void Issue(int32_t row, const Args&... args) {
+void Issue(int32_t row, int line, const Args&... args) {
   static_assert(operands <= sizeof...(Args), "operands come first");
   const uint8_t spaces[] = {SpaceOf(args)...};
   const int64_t words[] = {WordOf(args)...};
-  api->issue(row, spaces, words, static_cast<int32_t>(sizeof...(Args)), nullptr);
+  api->issue(row, spaces, words, static_cast<int32_t>(sizeof...(Args)), Where(line));
 }
 
 // The scalar unit's access to one element.
 template <typename T>
-T Get(Place place) {
+T Get(Place place, int line) {
   static const int32_t row = Find<T>("get_value");
+  const char* where = Where(line);
   if constexpr (kFloating<T>) {
-    return static_cast<T>(static_cast<float>(api->get_float(row, place.space, place.address, nullptr)));
+    const double wide = api->get_float(row, place.space, place.address, where);
+    return static_cast<T>(static_cast<float>(wide));
   } else {
-    return static_cast<T>(api->get_int(row, place.space, place.address, nullptr));
+    return static_cast<T>(api->get_int(row, place.space, place.address, where));
   }
 }
 
 template <typename T>
-void Set(Place place, T value) {
+void Set(Place place, T value, int line) {
   static const int32_t row = Find<T>("set_value");
+  const char* where = Where(line);
   if constexpr (kFloating<T>) {
-    api->set_float(row, place.space, place.address, static_cast<float>(value), nullptr);
+    api->set_float(row, place.space, place.address, static_cast<float>(value), where);
   } else {
-    api->set_int(row, place.space, place.address, static_cast<int64_t>(value), nullptr);
+    api->set_int(row, place.space, place.address, static_cast<int64_t>(value), where);
   }
 }
 

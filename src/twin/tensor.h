@@ -38,11 +38,13 @@ class LocalTensor {
   LocalTensor(TPosition pos, uint32_t addr, uint32_t tileSize)
       : position_(pos), address_(addr), size_(tileSize) {}
 
-  PrimType GetValue(const uint32_t offset) const { return twin::Get<T>((*this)[offset].place()); }
+  PrimType GetValue(const uint32_t offset, const int line = __builtin_LINE()) const {
+    return twin::Get<T>((*this)[offset].place(), line);
+  }
 
   template <typename S>
-  void SetValue(const uint32_t index, const S value) const {
-    twin::Set<T>((*this)[index].place(), static_cast<T>(value));
+  void SetValue(const uint32_t index, const S value, const int line = __builtin_LINE()) const {
+    twin::Set<T>((*this)[index].place(), static_cast<T>(value), line);
   }
 
   LocalTensor operator[](const uint32_t offset) const {
@@ -73,9 +75,11 @@ class GlobalTensor {
   }
   void SetGlobalBuffer(__gm__ PrimType* buffer) { SetGlobalBuffer(buffer, 0); }
 
-  PrimType GetValue(const uint64_t offset) const { return twin::Get<T>((*this)[offset].place()); }
-  void SetValue(const uint64_t offset, PrimType value) {
-    twin::Set<T>((*this)[offset].place(), value);
+  PrimType GetValue(const uint64_t offset, const int line = __builtin_LINE()) const {
+    return twin::Get<T>((*this)[offset].place(), line);
+  }
+  void SetValue(const uint64_t offset, PrimType value, const int line = __builtin_LINE()) {
+    twin::Set<T>((*this)[offset].place(), value, line);
   }
 
   GlobalTensor operator[](const uint64_t offset) const {

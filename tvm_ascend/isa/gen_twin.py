@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the twin's instructions and structs: ``python -m tvm_ascend.isa.gen_twin --write``.
 
-A wrapper has the vendor's declaration, read off the row's own ``emit`` text, and hands operands and
-parameters to the simulator in the order of the row.
+A wrapper has the vendor's declaration, read off the row's own ``emit`` text, and a last parameter
+that no call passes: the line of the call. It hands operands and parameters to the simulator in the
+order of the row.
 """
 
 from __future__ import annotations
@@ -101,6 +102,7 @@ def wrapper(row: Instr, emit: str, template: str) -> Wrapper:
         *(where[o.name] for o in row.operands),
         *(_value(p, where[p.name]) for p in row.params),
     ]
+    params.append("const int line = __builtin_LINE()")
     head = f"template <{template}>\n__aicore__ inline void {name}({', '.join(params)})"
     return Wrapper(head, row, tuple(ordered), " && ".join(c for c in conditions if "CFG_" not in c))
 
@@ -135,7 +137,7 @@ def _issue(w: Wrapper, indent: str) -> str:
     in_template = [p.name for p in row.params if f" {p.name}>" in w.declaration]
     lines += [f'static_assert(twin::IndexOf({n}) >= 0, "no such {n} here");' for n in in_template]
     args = "".join(f", {a}" for a in w.args)
-    lines.append(f"twin::Issue<{len(row.operands)}>(row{args});")
+    lines.append(f"twin::Issue<{len(row.operands)}>(row, line{args});")
     return "".join(f"{indent}{line}\n" for line in lines)
 
 
