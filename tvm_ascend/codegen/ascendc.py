@@ -204,15 +204,17 @@ class _Emitter:
             raise AssertionError(f"final TIR holds a {type(node).__name__}: {node}")
 
     def _for(self, node: tirx.For) -> None:
-        ctype = C_TYPES[dtype_of(node.loop_var)]
-        begin, end = node.min, self.analyzer.simplify(node.min + node.extent)
-        if has_load(node.extent) or has_load(node.min):
-            begin, end = self._bind("begin", begin), self._bind("end", node.min + node.extent)
+        begin, extent = node.min, node.extent
+        if has_load(begin):
+            begin = self._bind("begin", begin)
+        if has_load(extent):
+            extent = self._bind("extent", extent)
+        end = self.analyzer.simplify(begin + extent)
         with self.names.scope():
-            var = self.names.declare(node.loop_var)
+            ctype, var = C_TYPES[dtype_of(node.loop_var)], self.names.declare(node.loop_var)
             first, last = self.printer.text(begin), self.printer.text(end, 10)
             head = f"for ({ctype} {var} = {first}; {var} < {last}; ++{var})"
-            with self._block(head), self._within(node.loop_var, node.min, node.min + node.extent):
+            with self._block(head), self._within(node.loop_var, begin, end):
                 self._stmt(node.body)
 
     def _bind(self, name: str, value) -> tirx.Var:
