@@ -10,9 +10,10 @@ import tvm_ffi
 from tvm import s_tir, tirx
 
 from tvm_ascend.hw.chip import ChipSpec
+from tvm_ascend.schedule.elementwise import elementwise_rule
 from tvm_ascend.schedule.matmul import matmul_rule
+from tvm_ascend.schedule.row_reduction import row_reduction_rule
 from tvm_ascend.schedule.scalar import scalar_schedule
-from tvm_ascend.schedule.vector import elementwise_rule, row_reduction_rule
 
 Rule = Callable[[tirx.PrimFunc, ChipSpec, Mapping[str, int]], "tuple[s_tir.Schedule, dict] | None"]
 
