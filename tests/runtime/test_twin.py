@@ -6,93 +6,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import tvm
-from tvm.script import tirx as T
+from final_functions import cube_kernel, scalar_kernel, vector_kernel
 
 from tvm_ascend.codegen.ascendc import emit
 from tvm_ascend.codegen.program import build_program
 from tvm_ascend.errors import AscendError, TwinCompileError, TwinCompilerMissing
 from tvm_ascend.hw import CHIPS, DEFAULT_CHIP
-from tvm_ascend.language import ops  # noqa: F401  registers T.ascend
 from tvm_ascend.options import SimOptions
 from tvm_ascend.runtime import twin
 from tvm_ascend.runtime.simulator import SimulatorExecutor
 
 CHIP = CHIPS[DEFAULT_CHIP]
 EMPTY = 'extern "C" __global__ __aicore__ void k(GM_ADDR a) {\n}\n'
-
-
-@T.prim_func
-def vector_kernel(A: T.Buffer((8, 64), "float16"), B: T.Buffer((8, 64), "float32")):
-    T.func_attr({"global_symbol": "twice", "ascend.core_type": "AIV", "ascend.grid": 4})
-    with T.launch_thread("blockIdx.x", 4) as bx:
-        tile = T.alloc_buffer(
-            (2, 64), "float16", scope="shared.ub", annotations={"ascend.address": 0}
-        )
-        wide = T.alloc_buffer(
-            (64,), "float32", scope="shared.ub", annotations={"ascend.address": 256}
-        )
-        for row in range(2):
-            T.ascend.data_copy_pad_in(
-                tile[row % 2, 0], A[bx * 2 + row, 0], 1, 128, 0, 0, False, 0, 0, 0.0
-            )
-            T.ascend.set_flag("MTE2_V", row % 2)
-            T.ascend.wait_flag("MTE2_V", row % 2)
-            if row > 0:
-                T.ascend.set_flag("MTE3_V", 0)
-                T.ascend.wait_flag("MTE3_V", 0)
-            T.ascend.cast(wide[0], tile[row % 2, 0], "CAST_NONE", 64)
-            T.ascend.pipe_barrier("V")
-            T.ascend.muls(wide[0], wide[0], 2.0, 64)
-            T.ascend.pipe_barrier("V")
-            T.ascend.add_repeat(wide[0], wide[0], wide[0], 64, 1, 1, 1, 1, 8, 8, 8)
-            T.ascend.set_flag("V_MTE3", 0)
-            T.ascend.wait_flag("V_MTE3", 0)
-            T.ascend.data_copy_pad_out(B[bx * 2 + row, 0], wide[0], 1, 256, 0, 0)
-
-
-@T.prim_func
-def cube_kernel(
-    A: T.Buffer((32, 16), "float16"),
-    B: T.Buffer((16, 16), "float16"),
-    C: T.Buffer((32, 16), "float32"),
-):
-    T.func_attr({"global_symbol": "gemm", "ascend.core_type": "AIC", "ascend.grid": 2})
-    with T.launch_thread("blockIdx.x", 2) as bx:
-        a1 = T.alloc_buffer((256,), "float16", scope="shared.l1", annotations={"ascend.address": 0})
-        b1 = T.alloc_buffer(
-            (256,), "float16", scope="shared.l1", annotations={"ascend.address": 512}
-        )
-        a2 = T.alloc_buffer((256,), "float16", scope="local.l0a", annotations={"ascend.address": 0})
-        b2 = T.alloc_buffer((256,), "float16", scope="local.l0b", annotations={"ascend.address": 0})
-        c1 = T.alloc_buffer((256,), "float32", scope="local.l0c", annotations={"ascend.address": 0})
-        T.ascend.data_copy_nd2nz(a1[0], A[bx * 16, 0], 1, 16, 16, 0, 16, 16, 1, 0)
-        T.ascend.data_copy_nd2nz(b1[0], B[0, 0], 1, 16, 16, 0, 16, 16, 1, 0)
-        T.ascend.set_flag("MTE2_MTE1", 0)
-        T.ascend.wait_flag("MTE2_MTE1", 0)
-        T.ascend.load_data_2d(a2[0], a1[0], 0, 1, 1, 0, False)
-        T.ascend.load_data_2d(b2[0], b1[0], 0, 1, 1, 0, True)
-        T.ascend.set_flag("MTE1_M", 0)
-        T.ascend.wait_flag("MTE1_M", 0)
-        T.ascend.mmad(c1[0], a2[0], b2[0], 16, 16, 16, True)
-        T.ascend.set_flag("M_FIX", 0)
-        T.ascend.wait_flag("M_FIX", 0)
-        T.ascend.fixpipe(C[bx * 16, 0], c1[0], 16, 16, 16, 16, False, "NoQuant")
-
-
-@T.prim_func
-def scalar_kernel(A: T.Buffer((64,), "float16"), B: T.Buffer((64,), "float32"), n: T.int32):
-    T.func_attr({"global_symbol": "main", "ascend.core_type": "AIV", "ascend.grid": 1})
-    with T.launch_thread("blockIdx.x", 1) as bx:
-        for i in range(n):
-            if i % 2 == 0 and n > 3:
-                A[i] = A[i] * T.float16(0.1) + T.Cast("float16", T.sqrt(T.abs(B[i])))
-            else:
-                B[(i - 5) // 3 + 2 + bx] = T.if_then_else(
-                    i < 3, T.max(B[i], T.float32(0)), T.float32(1e-5)
-                )
-            B[i] = T.Select(i > 1, B[1], B[2]) + T.exp(B[3]) + T.tanh(B[i])
-        while B[0] > T.float32(0):
-            B[0] = B[0] - T.float32(1)
 
 
 def inputs(*shapes_and_types, seed=0):
