@@ -88,7 +88,7 @@ def linear_offset(buffer: tirx.Var, indices) -> tvm.ir.Expr:
         for extent in reversed(list(buffer.shape)[1:]):
             strides.insert(0, strides[0] * extent)
     offset = tirx.const(0, "int32")
-    for index, stride in zip(indices, strides, strict=True):
+    for index, stride in zip(indices, strides[: len(buffer.shape)], strict=True):
         offset = offset + index * stride
     return offset
 

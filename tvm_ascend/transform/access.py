@@ -47,7 +47,7 @@ def strides_of(buffer: tvm.ir.Var) -> list:
     strides = [tirx.IntImm("int32", 1)]
     for extent in reversed(list(buffer.ty.shape)[1:]):
         strides.append(strides[-1] * extent)
-    return strides[::-1]
+    return strides[::-1][: len(buffer.ty.shape)]
 
 
 def offset_of(buffer: tvm.ir.Var, indices: list) -> tvm.ir.Expr:
@@ -94,7 +94,7 @@ class Access:
         return tirx.BufferLoad(self.buffer, indices)
 
     def aligned(self, values: dict, analyzer: sym.Analyzer, bytes_: int) -> bool:
-        """Whether the address is a multiple of ``bytes_`` for every value of the other variables."""
+        """Whether the address is a multiple of ``bytes_`` whatever the other variables are."""
         offset = offset_of(self.buffer, [substitute(i, values) for i in self.indices])
         return divides(bytes_, offset * itemsize(self.dtype), analyzer)
 
