@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Turn a final function into a simulator program: a site table and a host function that issues the sites."""
+"""A final function as a simulator program: a site table, and host code that issues the sites."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 import tvm
 import tvm_ffi
 from tvm import tirx
-from tvm.ir import Call, TensorLoad
+from tvm.ir import TensorLoad
 
 from tvm_ascend.codegen import walk
 from tvm_ascend.codegen.text import stmt_text, where
@@ -59,7 +59,11 @@ def _table(kernel: walk.Kernel, chip: ChipSpec, sites: list[dict]) -> dict:
 def _param(var: tirx.Var) -> dict:
     tensor = tirx.is_buffer_var(var)
     dtype = var.dtype if tensor else var.ty
-    return {"name": str(var.name), "dtype": str(dtype).strip('"'), "kind": "tensor" if tensor else "scalar"}
+    return {
+        "name": str(var.name),
+        "dtype": str(dtype).strip('"'),
+        "kind": "tensor" if tensor else "scalar",
+    }
 
 
 def _lower(control: tirx.PrimFunc) -> tvm.IRModule:
@@ -104,7 +108,9 @@ class _ControlBuilder:
             return tirx.While(self.expr(node.condition, node), self.stmt(node.body))
         if isinstance(node, tirx.IfThenElse):
             other = None if node.else_case is None else self.stmt(node.else_case)
-            return tirx.IfThenElse(self.expr(node.condition, node), self.stmt(node.then_case), other)
+            return tirx.IfThenElse(
+                self.expr(node.condition, node), self.stmt(node.then_case), other
+            )
         if isinstance(node, tirx.Bind):
             return tirx.Bind(node.var, self.expr(node.value, node))
         if isinstance(node, tirx.BufferStore):

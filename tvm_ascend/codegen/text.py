@@ -26,7 +26,7 @@ _BINARY = {
 
 
 def expr_text(expr, nested: bool = False) -> str:
-    """One line of text for an expression; what this printer does not know prints as TVM prints it."""
+    """One line of text for an expression; unknown nodes print as TVM prints them."""
     kind = type(expr)
     if kind in _BINARY:
         text = f"{expr_text(expr.a, True)} {_BINARY[kind]} {expr_text(expr.b, True)}"

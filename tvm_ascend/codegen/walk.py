@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What both code generators read from a final function: placed buffers and resolved instructions."""
+"""What both code generators read from a final function: buffers and resolved instructions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OP_PREFIX = "tirx.ascend."
 
 @dataclass(frozen=True)
 class Placed:
-    """A buffer with a unique name and its byte address in its space (0 for GM: the pointer is an argument)."""
+    """A buffer with a unique name and its byte address in its space (0 for GM, an argument)."""
 
     name: str
     buffer: tirx.Var
@@ -47,7 +47,7 @@ class Address:
 
 @dataclass(frozen=True)
 class Issue:
-    """One instruction statement: its row, operands, parameters and the dtypes bound to the row's types."""
+    """One instruction statement: row, operands, parameters, dtypes bound to the row's types."""
 
     row: Instr
     operands: tuple[Address, ...]
@@ -57,7 +57,7 @@ class Issue:
 
 @dataclass(frozen=True)
 class Kernel:
-    """A final function, read once: parameters in order, on-chip buffers, and the body below the grid."""
+    """A final function, read once: parameters, on-chip buffers, and the body below the grid."""
 
     name: str
     core_type: str
@@ -77,7 +77,11 @@ def row_of(call) -> Instr | None:
     """The instruction row of a call, or None when it is no instruction."""
     if not isinstance(call, Call) or not isinstance(call.op, tvm.ir.Op):
         return None
-    return TABLE.get(call.op.name.removeprefix(OP_PREFIX)) if call.op.name.startswith(OP_PREFIX) else None
+    return (
+        TABLE.get(call.op.name.removeprefix(OP_PREFIX))
+        if call.op.name.startswith(OP_PREFIX)
+        else None
+    )
 
 
 def linear_offset(buffer: tirx.Var, indices) -> tvm.ir.Expr:

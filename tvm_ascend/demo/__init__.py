@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The demonstration: every layer of the package on real kernels, each claim computed and checked."""
+"""The demonstration: every layer on real kernels, each claim computed and checked."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def run_layer_norm(out: Path) -> tuple[Kernel, list[Check]]:
     _write(kernel, out, a)
     return kernel, [
         Check("layer norm 128x1024 output", worst <= 2e-3, f"max error {worst:.2e} (<= 2e-3)"),
-        Check("layer norm mean and var", relative <= 1e-5, f"max relative {relative:.1e} (<= 1e-5)"),
+        Check("layer norm mean, var", relative <= 1e-5, f"max relative {relative:.1e} (<= 1e-5)"),
     ]
 
 
@@ -52,11 +52,13 @@ def run_matmuls(out: Path) -> tuple[list[Kernel], list[Check]]:
     """Compile the plain matmul at both sizes and compare bit by bit."""
     kernels, checks = [], []
     for m, k, n in MATMULS:
-        kernel = compile(make_matmul(m, k, n).with_attr("global_symbol", f"matmul_{m}x{k}x{n}"), out_idx=2)
+        func = make_matmul(m, k, n).with_attr("global_symbol", f"matmul_{m}x{k}x{n}")
+        kernel = compile(func, out_idx=2)
         a, b = matmul_inputs(m, k, n)
         exact = a.astype("int64") @ b.astype("int64")
         wrong = int((kernel(a, b) != exact).sum())
-        checks.append(Check(f"matmul {m}x{k}x{n} bit-exact", wrong == 0, f"{wrong} of {m * n} differ"))
+        name = f"matmul {m}x{k}x{n} bit-exact"
+        checks.append(Check(name, wrong == 0, f"{wrong} of {m * n} differ"))
         kernels.append(kernel)
         _write(kernel, out, a, b)
     return kernels, checks
@@ -69,7 +71,8 @@ def run_twin(kernel: Kernel, *inputs: np.ndarray) -> Check:
     theirs, twin_report = twin.run(*inputs)
     bits = all(a.tobytes() == b.tobytes() for a, b in zip(ours, theirs, strict=True))
     cycles = our_report.cycles == twin_report.cycles
-    detail = f"bits {'equal' if bits else 'DIFFER'}, cycles {our_report.cycles} and {twin_report.cycles}"
+    said = "equal" if bits else "DIFFER"
+    detail = f"bits {said}, cycles {our_report.cycles} and {twin_report.cycles}"
     return Check(f"twin of {kernel.artifact.name}", bits and cycles, detail)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Step 6: Developer mode. Choices overridden one at a time, a stage diff, a race made on purpose."""
+"""Step 6, Developer mode: choices overridden one at a time, a stage diff, a race on purpose."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OVERRIDES = (("tile_m", 64), ("tile_n", 64), ("num_stages", 1))
 
 
 def override_matmul() -> list[Check]:
-    """Take tile sizes and pipeline depth over from outside; each change is logged and stays exact."""
+    """Take tile sizes and pipeline depth over from outside, one at a time; results stay exact."""
     a, b = matmul_inputs(*MATMULS[0])
     bench = dev.Workbench(make_matmul(*MATMULS[0]), (a, b), out_idx=2)
     exact = a.astype("int64") @ b.astype("int64")
@@ -34,8 +34,9 @@ def stage_diff(kernel: Kernel, out: Path) -> Check:
     """Show what one step of the compiler changed."""
     text = dev.diff(kernel, "planned", "synced")
     (out / f"{kernel.artifact.name}.planned-synced.diff").write_text(text + "\n")
-    added = [line[1:].strip() for line in text.splitlines() if line.startswith("+") and "flag" in line]
-    print("\n".join(text.splitlines()[:24]))
+    lines = text.splitlines()
+    added = [line for line in lines if line.startswith("+") and "flag" in line]
+    print("\n".join(lines[:24]))
     return Check("diff planned -> synced", bool(added), f"{len(added)} flag statements inserted")
 
 

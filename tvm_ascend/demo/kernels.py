@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kernels that the demonstration compiles; the layer norm is a TileLang-Ascend listing, unchanged."""
+"""The kernels of the demonstration; the layer norm is a TileLang-Ascend listing, unchanged."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tvm.script import tirx as plain
 from tvm_ascend import language as T
 
 
-def make_layer_norm(M, N, block_N=1024, dtype="float16"):  # noqa: N803
+def make_layer_norm(M, N, block_N=1024, dtype="float16"):
     """Row-wise layer norm; also returns mean and variance."""
 
     @T.prim_func

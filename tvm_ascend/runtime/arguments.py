@@ -55,7 +55,9 @@ def check_out_idx(kernel: str, params: Sequence[ParamInfo], out_idx) -> tuple[in
     return tuple(result)
 
 
-def bind(kernel: str, params: Sequence[ParamInfo], out_idx: Sequence[int], given: Sequence) -> Bound:
+def bind(
+    kernel: str, params: Sequence[ParamInfo], out_idx: Sequence[int], given: Sequence
+) -> Bound:
     """Match the arguments of a call with the parameters; outputs are of the inputs' kind."""
     expected = [p for i, p in enumerate(params) if i not in out_idx]
     if len(given) != len(expected):
@@ -79,7 +81,8 @@ def _scalar(kernel: str, param: ParamInfo, value: Any) -> Any:
     if isinstance(value, bool) or not isinstance(
         value, (int, np.integer, *((float, np.floating) if floating else ()))
     ):
-        raise ArgumentTypeError(kernel, param.name, f"{type(value).__name__} {value!r}", param.dtype)
+        given = f"{type(value).__name__} {value!r}"
+        raise ArgumentTypeError(kernel, param.name, given, param.dtype)
     return float(value) if floating else int(value)
 
 
@@ -115,12 +118,12 @@ def _compact(value: Any) -> Any:
 
 
 def _allocator(given: Sequence):
-    """Outputs are torch tensors when the first tensor is one, tvm tensors likewise, else numpy arrays."""
+    """Outputs are of the first tensor's kind (torch or tvm), else numpy arrays."""
     first = next((g for g in given if hasattr(g, "__dlpack__")), None)
     if isinstance(first, tvm_ffi.Tensor):
         return lambda p: tvm.runtime.empty(p.shape, p.dtype)
     if type(first).__module__.partition(".")[0] == "torch":
-        import torch  # noqa: PLC0415 - optional at run time
+        import torch
 
         return lambda p: torch.empty(p.shape, dtype=getattr(torch, p.dtype))
     return lambda p: np.empty(p.shape, np.dtype(p.dtype))

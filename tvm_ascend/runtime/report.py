@@ -27,7 +27,7 @@ class Access:
 
 @dataclass(frozen=True)
 class Hazard:
-    """One thing the simulator refuses: its kind, both statements, the bytes and what would order them."""
+    """One thing the simulator refuses: kind, both statements, bytes, what would order them."""
 
     kind: str
     message: str
@@ -76,7 +76,7 @@ class Report:
 
     @property
     def bound(self) -> str:
-        """What limits the slowest core: the busiest pipe's kind, or ``latency`` when none is half busy."""
+        """Kind of the slowest core's busiest pipe, or ``latency`` when none is half busy."""
         slowest = max(self.core_cycles, key=lambda core: self.core_cycles[core])
         busy = self.pipes[slowest]
         pipe = max(busy, key=lambda name: busy[name])
@@ -117,8 +117,10 @@ class Report:
     def text(self) -> str:
         """A few lines for people."""
         lines = [
-            f"{self.kernel}: {self.cycles} cycles, {self.time_us:.2f} us, bound by {self.bound}, "
-            f"{len(self.pipes)} cores"
+            (
+                f"{self.kernel}: {self.cycles} cycles, {self.time_us:.2f} us, "
+                f"bound by {self.bound}, {len(self.pipes)} cores"
+            )
         ]
         busy = {p: sum(b.get(p, 0) for b in self.pipes.values()) for p in self.busy_share}
         for pipe, share in self.busy_share.items():
