@@ -134,7 +134,8 @@ def compile(
     ----------
     func_or_module : one PrimFunc, or a module that holds exactly one.
     target : ``"ascend"``, a chip tag such as ``"huawei/ascend-910b4"``, or a Target.
-    out_idx : positions of the parameters that calls allocate and return; negative ones count from the end.
+    out_idx : positions of the parameters that calls allocate and return; negative ones count from
+        the end.
     options : see ``Options``.
 
     Raises
@@ -150,7 +151,7 @@ def compile(
 
 
 def artifact_of(func: tirx.PrimFunc, options: Options) -> Artifact:
-    """What compiling a function that carries its target and name makes, from the disk cache if there."""
+    """What compiling a function with target and name makes, from the disk cache if there."""
     key = cache.key(tvm.ir.save_json(func), chip_of(func).name, options.compile_key())
     data = cache.load(key) if options.cache else None
     if data is not None:
@@ -171,7 +172,7 @@ def build_artifact(
 
 
 def rebuild(kernel: Kernel, final: tirx.PrimFunc) -> Kernel:
-    """A kernel whose final function was edited by hand: code is generated anew, earlier stages stay."""
+    """A kernel whose final function was edited: code is generated anew, earlier stages stay."""
     old = kernel.artifact
     stages = {**old.stages, "final": tvm.ir.save_json(final)}
     artifact = _generate(final, old.params, stages, old.rule, old.decisions, kernel.options)

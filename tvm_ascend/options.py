@@ -37,7 +37,7 @@ class Options:
     ----------
     executor : ``"simulator"`` (default), ``"twin"`` (emitted Ascend C built by g++) or ``"npu"``.
     sim : simulator options of every call.
-    overrides : automatic choices taken over by name, for example ``{"tile_m": 64, "num_stages": 1}``.
+    overrides : automatic choices taken over by name, such as ``{"tile_m": 64, "num_stages": 1}``.
     cann : CANN version whose names the emitted Ascend C uses.
     cache : keep compiled results on disk.
     """

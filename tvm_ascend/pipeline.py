@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The stage list and the passes between stages: the one place that says what runs in which order."""
+"""The stage list and the passes between stages, the one place that says what runs when."""
 
 from __future__ import annotations
 

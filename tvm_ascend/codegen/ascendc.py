@@ -132,7 +132,7 @@ class _Emitter:
             if not members:
                 continue
             memory = self.names.fresh(space.value)
-            size = max(p.address + p.elements * p.itemsize for p in members)
+            size = max(p.address + p.bytes for p in members)
             self._line(f"AscendC::TBuf<AscendC::TPosition::{position}> {memory};")
             self._line(f"{pipe}.InitBuffer({memory}, {size});")
             for p in members:

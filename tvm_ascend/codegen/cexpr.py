@@ -99,8 +99,12 @@ def dtype_of(expr) -> str:
 
 def has_load(expr) -> bool:
     """Whether evaluating the expression reads memory, which takes time and must happen once."""
-    found = []
-    tvm_ffi.structural_walk(expr, [(TensorLoad, lambda load: found.append(load) and None)])
+    found: list[TensorLoad] = []
+
+    def note(load: TensorLoad) -> None:
+        found.append(load)
+
+    tvm_ffi.structural_walk(expr, [(TensorLoad, note)])
     return bool(found)
 
 

@@ -21,7 +21,7 @@ MAX_DYNAMIC = 16
 
 @dataclass(frozen=True)
 class Program:
-    """``table``: the program JSON that the simulator reads; ``control``: the lowered host module."""
+    """``table``: the program JSON the simulator reads; ``control``: the lowered host module."""
 
     table: str
     control: tvm.IRModule
@@ -188,7 +188,7 @@ class _ControlBuilder:
         )
 
     def _site(self, op: str, dtypes, operands, args: list[dict], stmt: tirx.Stmt):
-        """Append a site and return its number; a scalar access keeps the text of its whole statement."""
+        """Append a site, return its number; scalar accesses keep the text of their statement."""
         text = stmt_text(stmt) if isinstance(stmt, (tirx.Evaluate, tirx.BufferStore)) else op
         self.sites.append(
             {
