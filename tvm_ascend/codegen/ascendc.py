@@ -46,6 +46,12 @@ def _version(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in text.split("."))
 
 
+def _end(placed: walk.Placed) -> int:
+    """The first byte after an on-chip buffer."""
+    assert placed.elements is not None, f"{placed.name} has no static shape"
+    return placed.address + placed.elements * placed.itemsize
+
+
 @dataclass(frozen=True)
 class _Element:
     """An operand as the rows' texts see it."""
@@ -132,7 +138,7 @@ class _Emitter:
             if not members:
                 continue
             memory = self.names.fresh(space.value)
-            size = max(p.address + p.bytes for p in members)
+            size = max(_end(p) for p in members)
             self._line(f"AscendC::TBuf<AscendC::TPosition::{position}> {memory};")
             self._line(f"{pipe}.InitBuffer({memory}, {size});")
             for p in members:
