@@ -83,7 +83,7 @@ def strides_of(buffer: tirx.Var) -> list[Any]:
     strides: list[Any] = [1]
     for extent in reversed(list(buffer.shape)[1:]):
         strides.insert(0, strides[0] * number(extent))
-    return strides
+    return strides[: len(buffer.shape)]
 
 
 def params_of(row: Instr, call: tvm.ir.Call) -> dict[str, Any]:
