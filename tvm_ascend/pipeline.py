@@ -17,6 +17,7 @@ from tvm_ascend.target import chip_of
 from tvm_ascend.transform.clip_tiles import ClipTiles
 from tvm_ascend.transform.expand_math import ExpandMath
 from tvm_ascend.transform.fold_fill import FoldFill
+from tvm_ascend.transform.hoist_copies import HoistCopies
 from tvm_ascend.transform.infer_layout import InferLayout
 from tvm_ascend.transform.infer_scope import InferScope
 from tvm_ascend.transform.insert_sync import InsertSync
@@ -30,7 +31,7 @@ from tvm_ascend.transform.split_cores import SplitCores
 
 STAGES: dict[str, tuple[Callable[[], tvm.ir.transform.Pass], ...]] = {
     "input": (),
-    "tiled": (MapCores,),
+    "tiled": (MapCores, HoistCopies),
     "scoped": (InferScope,),
     "fractal": (FoldFill, ClipTiles, InferLayout),
     "vectorized": (ExpandMath, SelectInstructions),
