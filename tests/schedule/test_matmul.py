@@ -6,7 +6,7 @@ from tvm import s_tir, te
 from tvm.ir import assert_structural_equal
 from tvm.script import tirx as T
 
-from tests.transform.test_select_cube import CHIP, matmul
+from tests.transform.test_select_cube import CHIP, check, matmul
 from tvm_ascend.errors import BadTile, TileDoesNotFit
 from tvm_ascend.schedule.default import apply_default_schedule
 from tvm_ascend.schedule.match import match_contraction, realizes
@@ -43,6 +43,34 @@ def test_batches_join_the_grid():
     func, rule, _ = apply_default_schedule(te.create_prim_func([a, b, c]), CHIP, {})
     assert rule == "matmul"
     assert int(lower_schedule(func).body.value) == 3
+
+
+def test_transposed_producer_and_cast_are_taken_along():
+    a, w = te.placeholder((70, 33), "float16", name="a"), te.placeholder((50, 33), "float16")
+    turned = te.compute((33, 50), lambda i, j: w[j, i], name="turned")
+    k = te.reduce_axis((0, 33), "k")
+    c = te.compute(
+        (70, 50),
+        lambda i, j: te.sum(a[i, k].astype("float32") * turned[k, j].astype("float32"), axis=k),
+        name="c",
+    )
+    out = te.compute((70, 50), lambda i, j: c[i, j].astype("float16"), name="out")
+    func = te.create_prim_func([a, w, out])
+    found = find_matmul(func, CHIP)
+    assert (found.producers, found.epilogue) == (("turned",), "out")
+    assert found.contraction.transpose_b
+    check(func, 70, 33, 50, {}, transpose_a=False, transpose_b=True)
+
+
+def test_other_work_around_the_product_is_refused():
+    a, b = te.placeholder((8, 16), "float16"), te.placeholder((16, 4), "float16")
+    k = te.reduce_axis((0, 16), "k")
+    c = te.compute(
+        (8, 4),
+        lambda i, j: te.sum(a[i, k].astype("float32") * b[k, j].astype("float32"), axis=k),
+    )
+    d = te.compute((8, 4), lambda i, j: c[i, j] + 1)
+    assert find_matmul(te.create_prim_func([a, b, d]), CHIP) is None
 
 
 def test_single_precision_operands_are_not_for_the_cube():

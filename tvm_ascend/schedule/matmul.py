@@ -4,12 +4,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
 from tvm import s_tir, tirx
+from tvm.ir import TensorLoad
+from tvm.s_tir import SBlock
 
 from tvm_ascend.hw.chip import ChipSpec
 from tvm_ascend.layout.fractal import c0_of
-from tvm_ascend.schedule.match import Contraction, match_contraction, realizes
+from tvm_ascend.schedule.match import Contraction, match_contraction, realizes, strip_casts
 from tvm_ascend.schedule.tiling import Problem, candidates, choose_tiling
 
 ACCUMULATOR_OF = {"float16": "float32", "bfloat16": "float32", "int8": "int32"}
@@ -21,22 +25,73 @@ Sampler = Callable[[str, Sequence[int]], object]
 """Returns the value, or the random variable of a traced schedule, of one named decision."""
 
 
-def find_matmul(func: tirx.PrimFunc, chip: ChipSpec) -> tuple[str, Contraction] | None:
-    """The block of a function that is one matrix multiply the Cube can do, else None."""
+class Matmul(NamedTuple):
+    """A matrix multiply that the Cube can do, and the blocks around it.
+
+    ``producers`` only reorder an operand and are inlined; ``epilogue`` casts the sum in storing it.
+    """
+
+    block: str
+    contraction: Contraction
+    producers: tuple[str, ...] = ()
+    epilogue: str | None = None
+
+
+def find_matmul(func: tirx.PrimFunc, chip: ChipSpec) -> Matmul | None:
+    """The matrix multiply that a function is, or None."""
+    before = [r.block for r in realizes(func)]
+    producers = tuple(block.name_hint for block in before if _reorders(block, before))
+    if producers:
+        sch = s_tir.Schedule(func)
+        for name in producers:
+            sch.compute_inline(sch.get_sblock(name))
+        func = sch.mod["main"]
     blocks = realizes(func)
-    if len(blocks) != 1:
+    found = match_contraction(blocks[0]) if blocks else None
+    if found is None or found.dtype not in ACCUMULATOR_OF or len(blocks) > 2:
         return None
-    found = match_contraction(blocks[0])
-    if found is None or found.dtype not in ACCUMULATOR_OF:
+    epilogue = None
+    if len(blocks) == 2:
+        last = blocks[1].block
+        if found.out_dtype != ACCUMULATOR_OF[found.dtype] or not _casts(last, blocks[0].block):
+            return None
+        epilogue, out_dtype = last.name_hint, str(last.body.buffer.dtype)
+        found = replace(found, out_dtype=out_dtype)
+    if not _fits_the_cube(found, chip):
         return None
+    return Matmul(blocks[0].block.name_hint, found, producers, epilogue)
+
+
+def _fits_the_cube(found: Contraction, chip: ChipSpec) -> bool:
     if found.out_dtype not in STORES[ACCUMULATOR_OF[found.dtype]]:
-        return None
+        return False
     # An 8-bit fractal is 16 x 32 and LoadData transposes 16-bit fractals only [doc: ASCEND 2.3].
     if c0_of(found.dtype, chip) != chip.cube_block and (found.transpose_a or not found.transpose_b):
-        return None
-    if not all(isinstance(extent, (int, tirx.IntImm)) for extent in found.extents):
-        return None
-    return blocks[0].block.name_hint, found
+        return False
+    return all(isinstance(extent, (int, tirx.IntImm)) for extent in found.extents)
+
+
+def _reorders(block: SBlock, blocks: Sequence[SBlock]) -> bool:
+    """Whether a block copies its input, permuted perhaps, for a contraction to read."""
+    store = block.body
+    if block.init is not None or not isinstance(store, tirx.BufferStore):
+        return False
+    feeds = any(b.init is not None and store.buffer in [r.source for r in b.reads] for b in blocks)
+    return feeds and isinstance(store.value, TensorLoad)
+
+
+def _casts(block: SBlock, producer: SBlock) -> bool:
+    """Whether a block casts the elements that ``producer`` wrote, each in its place."""
+    store = block.body
+    if block.init is not None or not isinstance(store, tirx.BufferStore):
+        return False
+    load = strip_casts(store.value)
+    return (
+        isinstance(load, TensorLoad)
+        and load.source.same_as(producer.writes[0].source)
+        and len(load.indices) == len(store.indices)
+        and all(i.same_as(j) for i, j in zip(load.indices, store.indices, strict=True))
+    )
 
 
 def problem_of(found: Contraction) -> Problem:
@@ -61,7 +116,7 @@ def matmul_rule(
     found = find_matmul(func, chip)
     if found is None:
         return None
-    tiling = choose_tiling(problem_of(found[1]), chip, overrides)
+    tiling = choose_tiling(problem_of(found.contraction), chip, overrides)
     sch = s_tir.Schedule(func)
     schedule_matmul(sch, tiling.chosen.decisions(), chip)
     return sch, {**tiling.chosen.decisions(), "tiling": tiling}
@@ -81,7 +136,6 @@ def schedule_matmul(
     func = sch.mod[func_name]
     found = find_matmul(func, chip)
     assert found is not None, "the function holds no matrix multiply for the Cube"
-    name, contraction = found
     if callable(tiles):
         sampler = tiles
     else:
@@ -90,15 +144,22 @@ def schedule_matmul(
         def sampler(decision, _candidates):
             return given[decision]
 
-    options = candidates(problem_of(contraction), chip)
+    options = candidates(problem_of(found.contraction), chip)
     choice = {decision: sampler(decision, values) for decision, values in options.items()}
-    _tile(sch, sch.get_sblock(name, func_name), contraction, choice)
+    _tile(sch, found, choice, func_name)
 
 
-def _tile(sch: s_tir.Schedule, block, found: Contraction, choice: Mapping[str, object]) -> None:
-    c_l0 = sch.cache_write(block, 0, "local.l0c")
-    if found.out_dtype != ACCUMULATOR_OF[found.dtype]:
-        sch.unsafe_set_dtype(block, 0, ACCUMULATOR_OF[found.dtype])
+def _tile(sch: s_tir.Schedule, matmul: Matmul, choice: Mapping[str, object], func: str) -> None:
+    for name in matmul.producers:
+        sch.compute_inline(sch.get_sblock(name, func))
+    block, found = sch.get_sblock(matmul.block, func), matmul.contraction
+    if matmul.epilogue is None:
+        c_l0 = sch.cache_write(block, 0, "local.l0c")
+        if found.out_dtype != ACCUMULATOR_OF[found.dtype]:
+            sch.unsafe_set_dtype(block, 0, ACCUMULATOR_OF[found.dtype])
+    else:
+        sch.set_scope(block, 0, "local.l0c")
+        c_l0 = sch.get_sblock(matmul.epilogue, func)
     a_l1, b_l1 = (sch.cache_read(block, i, "shared.l1") for i in (found.a, found.b))
     a_l0, b_l0 = (
         sch.cache_read(block, i, scope)
