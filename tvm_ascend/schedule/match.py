@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import tvm
 import tvm_ffi
@@ -88,7 +89,7 @@ class Contraction:
     b: int
     transpose_a: bool
     transpose_b: bool
-    extents: tuple[object, ...]
+    extents: tuple[Any, ...]
     dtype: str
     out_dtype: str
 

@@ -118,7 +118,12 @@ class _Converter:
         init, body = _init_and_update(stmt.block.body)
         nest = Nest.of(body)
         found = product_of_loads(_Body(nest.store)) if nest else None
-        if found is None or nest.guard is not None or not is_const(stmt.predicate, 1):
+        if (
+            nest is None
+            or found is None
+            or nest.guard is not None
+            or not is_const(stmt.predicate, 1)
+        ):
             raise NotAMatmulTile(stmt.block.name_hint, self.span)
         c = nest.store
         m, n = (variables(index) & set(nest.extents) for index in c.indices[-2:])

@@ -60,7 +60,9 @@ def _sequence(seq: tirx.SeqStmt, mutator):
             continue
         buffer = as_region(stmt.value.args[0]).source
         user = next((i for i in range(at + 1, len(stmts)) if _uses(stmts[i], buffer)), None)
-        folded = None if user is None else _fold(stmts[user], buffer)
+        if user is None:
+            continue
+        folded = _fold(stmts[user], buffer)
         if folded is not None:
             stmts[user] = folded
             stmts[at] = tirx.Evaluate(0)

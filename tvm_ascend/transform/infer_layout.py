@@ -44,13 +44,13 @@ class InferLayout:
         transposed, notes = _read(func)
 
         def annotate(alloc: tirx.AllocBuffer):
-            layout = LAYOUT_OF_SPACE.get(space_of(alloc.buffer))
-            if layout is None:
+            space = space_of(alloc.buffer)
+            if space not in LAYOUT_OF_SPACE:
                 return alloc
             if not _is_matrix(alloc.buffer):
                 raise NotAMatrix(alloc.buffer.name, list(alloc.buffer.shape), alloc.span)
             turned = tirx.IntImm("int32", transposed.get(alloc.buffer, False))
-            found = {LAYOUT: layout, TRANSPOSED: turned}
+            found = {LAYOUT: LAYOUT_OF_SPACE[space], TRANSPOSED: turned}
             return tirx.AllocBuffer(alloc.buffer, {**alloc.annotations, **found}, alloc.span)
 
         body = tvm_ffi.structural_map(func.body, [(tirx.AllocBuffer, annotate)])

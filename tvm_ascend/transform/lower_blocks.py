@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import tvm
 import tvm_ffi
@@ -41,7 +42,8 @@ def has_blocks(func: tirx.PrimFunc) -> bool:
 def lower_schedule(func: tirx.PrimFunc) -> tirx.PrimFunc:
     """Lower a scheduled function to tile TIR: grid, on-chip buffers, tile operations and loops."""
     mod = tvm.IRModule({"main": func.with_attr("global_symbol", "main")})
-    for step in (*_BEFORE, ConvertBlocks(), *_AFTER):
+    steps: tuple[Any, ...] = (*_BEFORE, ConvertBlocks(), *_AFTER)
+    for step in steps:
         mod = step(mod)
     lowered = mod["main"].with_body(_tidy(mod["main"].body), func.span)
     clipped = clip_tiles(lowered)
