@@ -2,6 +2,7 @@
 """The LayerNorm listing parses verbatim into tile TIR."""
 
 import tvm
+
 from tvm_ascend import language as T
 
 

@@ -24,8 +24,8 @@ _LOCATION = re.compile(r"^ --> (.*):(\d+):\d+$", re.MULTILINE)
 def _captured(func: Callable, frame: FrameType | None) -> dict[str, object]:
     """Names that ``func`` sees, innermost scope last.
 
-    Names used only in annotations are in no closure; the enclosing frames are asked before the module globals, which
-    would otherwise win silently over a factory's parameter of the same name.
+    Names used only in annotations are in no closure; the enclosing frames are asked before the
+    module globals, which would otherwise win silently over a factory's parameter of the same name.
     """
     scopes = []
     enclosing = [part for part in func.__qualname__.split(".")[:-1] if part != "<locals>"]
@@ -99,7 +99,7 @@ def prim_func(
     s_tir: bool = False,
     persistent: bool = False,
 ) -> tirx.PrimFunc | Callable:
-    """Parse a Python function as a kernel; the keywords are those of ``tvm.script.tirx.prim_func``."""
+    """Parse a Python function as a kernel; keywords as in ``tvm.script.tirx.prim_func``."""
     del private, s_tir, persistent  # the parser reads them from the decorator's source
     frame = sys._getframe(1)
 

@@ -27,8 +27,9 @@ def symbolic(name: str, dtype: str = "int32") -> tvm.ir.Var:
 class Kernel:
     """The grid: ``with T.Kernel(M) as bx`` or ``with T.Kernel(M, N) as (bx, by)``.
 
-    Iterations are spread over the cores of the chip in any number. ``threads`` is accepted so that kernels written for
-    other targets parse, and has no meaning here: an Ascend core runs one instruction stream.
+    Iterations are spread over the cores of the chip in any number. ``threads`` is accepted so that
+    kernels written for other targets parse, and has no meaning here: an Ascend core runs one
+    instruction stream.
     """
 
     def __init__(self, *extents: tvm.ir.Expr | int, threads: int | None = None) -> None:

@@ -30,7 +30,7 @@ def collect_parallel_vars() -> Iterator[list]:
 
 
 def Parallel(*extents: tvm.ir.Expr | int):
-    """Loop over elements with no order between iterations: ``for i in T.Parallel(n)``, ``for i, j in T.Parallel(m, n)``.
+    """Loop over elements with no order between iterations: ``for i, j in T.Parallel(m, n)``.
 
     ``T.atomic_add`` inside is a reduction.
     """
@@ -45,7 +45,7 @@ def Parallel(*extents: tvm.ir.Expr | int):
 
 
 def Pipelined(start: tvm.ir.Expr | int, stop: tvm.ir.Expr | int | None = None, num_stages: int = 2):
-    """Serial loop whose copies overlap with the compute of other iterations, ``num_stages`` buffers deep."""
+    """Loop whose copies overlap with the compute of other iterations, ``num_stages`` deep."""
     if stop is None:
         start, stop = 0, start
     return tvm_script.serial(start, stop, annotations={NUM_STAGES: num_stages})

@@ -38,7 +38,7 @@ TILE_OPS: dict[str, TileOp] = {
             key="tile_copy",
             operands=("src", "dst"),
             params=(),
-            doc="Copies a region, casting when dtypes differ; lanes outside a tensor load 0 and are not stored.",
+            doc="Copies a region, casting; lanes outside a tensor load 0 and are not stored.",
         ),
         TileOp(
             key="tile_fill",
@@ -50,7 +50,7 @@ TILE_OPS: dict[str, TileOp] = {
             key="tile_gemm",
             operands=("c", "a", "b"),
             params=("transpose_a", "transpose_b", "init"),
-            doc="c[m, n] = (init ? 0 : c) + a[m, k] b[k, n]; a transposed operand is stored [k, m] or [n, k].",
+            doc="c[m, n] = (init ? 0 : c) + a[m, k] b[k, n]; transposed: stored [k, m] or [n, k].",
         ),
         TileOp(
             key="tile_reduce",
@@ -115,7 +115,7 @@ def _builder(key: str, names: tuple[str, ...], doc: str):
     def build(*args: object) -> tvm.ir.Call:
         if len(args) != len(names):
             raise TypeError(
-                f"T.ascend.{key} takes {len(names)} arguments ({', '.join(names)}), got {len(args)}"
+                f"T.ascend.{key} takes ({', '.join(names)}), got {len(args)} arguments"
             )
         return call_expr(key, *args)
 

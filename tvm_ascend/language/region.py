@@ -58,7 +58,7 @@ def _complete(load: TensorLoad, shape: list[tvm.ir.Expr]) -> TensorRegion:
 def complete_pair(
     op: str, names: tuple[str, str], pair: tuple[object, object]
 ) -> tuple[TensorRegion, TensorRegion]:
-    """Return two operands as regions of the same shape; a single element takes its extents from the other side."""
+    """Return two operands as regions of one shape; an element takes the extents of the other."""
     first, second = (region_of(op, n, v) for n, v in zip(names, pair, strict=True))
     if isinstance(pair[0], TensorLoad) and not isinstance(pair[1], TensorLoad):
         first = _complete(pair[0], extents(second))

@@ -17,8 +17,9 @@ from tvm_ascend.language.region import complete_pair, extents, is_global, long_e
 def copy(src: object, dst: object) -> tvm.ir.Call:
     """Copy ``src`` to ``dst``, casting when their dtypes differ.
 
-    An operand is a buffer, a slice (``A[i, :]``), or the first element of a tile (``A[i * 16, j * 32]``), whose shape
-    is then that of the other operand. A tile that runs past the edge of a tensor loads zeros there and stores nothing.
+    An operand is a buffer, a slice (``A[i, :]``), or the first element of a tile
+    (``A[i * 16, j * 32]``), whose shape is then that of the other operand. A tile that runs past
+    the edge of a tensor loads zeros there and stores nothing.
     """
     return call_expr("tile_copy", *complete_pair("copy", ("src", "dst"), (src, dst)))
 
@@ -117,7 +118,7 @@ def gemm(
 
 
 def atomic_add(target: object, value: object) -> None:
-    """Add ``value`` to one element of an on-chip tile; inside ``T.Parallel`` this is a reduction."""
+    """Add ``value`` to an element of an on-chip tile; inside ``T.Parallel`` a reduction."""
     if not isinstance(target, TensorLoad):
         raise OperandExpected("atomic_add", "target", target)
     if is_global(target.source):

@@ -7,6 +7,7 @@ import functools
 from heapq import heappop, heappush
 
 from tvm_ascend.isa.table import TABLE
+from tvm_ascend.transform.access import itemsize
 
 _EXACT = frozenset(
     {
@@ -46,7 +47,7 @@ def cast_path(source: str, target: str) -> tuple[tuple[str, str], ...] | None:
     """Return the steps ``(dtype, round mode)`` from one dtype to another, or None."""
     if source == target:
         return ()
-    if not _is_float(source) and not _is_float(target) and _bits(target) < _bits(source):
+    if not _is_float(source) and not _is_float(target) and itemsize(target) < itemsize(source):
         return None
     queue: list[tuple[int, str, tuple]] = [(0, source, ())]
     seen = set()
@@ -62,7 +63,3 @@ def cast_path(source: str, target: str) -> tuple[tuple[str, str], ...] | None:
                 step = 1 if (at, to) in _EXACT else _LOSSY_COST
                 heappush(queue, (cost + step, to, (*steps, (to, _round_mode(at, to)))))
     return None
-
-
-def _bits(dtype: str) -> int:
-    return int(dtype.lstrip("uintbfloat") or 8)

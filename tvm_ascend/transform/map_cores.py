@@ -24,7 +24,7 @@ _CUBE_SPACES = (Space.L1, Space.L0A, Space.L0B, Space.L0C)
 
 
 def core_type_of(body: tirx.Stmt) -> CoreType:
-    """Return the core kind that owns a kernel: the Cube core where anything is its own, else the Vector core."""
+    """Return the core kind that owns a kernel: Cube where anything needs it, else Vector."""
     found = []
 
     def allocation(node: tirx.AllocBuffer) -> None:
@@ -61,7 +61,7 @@ def _peel(body: tirx.Stmt) -> tuple[list[tirx.AttrStmt], tirx.Stmt]:
 
 
 def _points(grid: list[tirx.AttrStmt], flat: tvm.ir.Expr) -> dict[tvm.ir.Var, tvm.ir.Expr]:
-    """Recover every grid variable from the flat block number; the outermost dimension varies fastest."""
+    """Recover every grid variable from the flat block number; the first varies fastest."""
     points: dict[tvm.ir.Var, tvm.ir.Expr] = {}
     for attr in grid[:-1]:
         points[attr.node.var] = tirx.floormod(flat, attr.value)
@@ -89,7 +89,8 @@ class MapCores:
         for step in T.serial((175 - block) // 48, annotations={"ascend.num_stages": 2}):
             body(block + step * 48)
 
-    Runs first. A grid of several dimensions is flattened; a function without a grid runs on one core.
+    Runs first. A grid of several dimensions is flattened; a function without a grid runs on one
+    core.
     """
 
     def transform_function(

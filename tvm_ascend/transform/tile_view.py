@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Regions of buffers as tiles: matching dimensions, merging rows into lanes, looping over the rest."""
+"""Regions of buffers as tiles: merging dimensions into runs, looping over the rest."""
 
 from __future__ import annotations
 
