@@ -6,31 +6,12 @@ Memory nobody wrote is NaN, so a lane that a product should not read shows in th
 
 from __future__ import annotations
 
-import operator
-
 import numpy as np
 from tvm import tirx
 from tvm.ir import StringImm, TensorLoad
 
+from tests.transform.expressions import BINARY
 from tvm_ascend.language.ops import key_of
-
-_BINARY = {
-    tirx.Add: operator.add,
-    tirx.Sub: operator.sub,
-    tirx.Mul: operator.mul,
-    tirx.FloorDiv: operator.floordiv,
-    tirx.FloorMod: operator.mod,
-    tirx.Min: min,
-    tirx.Max: max,
-    tirx.EQ: operator.eq,
-    tirx.NE: operator.ne,
-    tirx.LT: operator.lt,
-    tirx.LE: operator.le,
-    tirx.GT: operator.gt,
-    tirx.GE: operator.ge,
-    tirx.And: lambda a, b: a and b,
-    tirx.Or: lambda a, b: a or b,
-}
 
 
 class CubeOracle:
@@ -54,8 +35,8 @@ class CubeOracle:
             return str(expr.value)
         if isinstance(expr, TensorLoad):
             return self.address(expr)
-        if type(expr) in _BINARY:
-            return _BINARY[type(expr)](self.value(expr.a), self.value(expr.b))
+        if type(expr) in BINARY:
+            return BINARY[type(expr)](self.value(expr.a), self.value(expr.b))
         assert expr in self.env, f"unknown {type(expr).__name__}: {expr}"
         return self.env[expr]
 
