@@ -415,6 +415,17 @@ class ScalarCodeError(AscendError):
         )
 
 
+class NativeLibraryError(AscendError):
+    """The simulator's shared library cannot be loaded."""
+
+    def __init__(self, path: object, reason: str) -> None:
+        super().__init__(
+            f"the native library {path} does not load: {reason}. Rebuild it with "
+            "`cmake -S . -B build -G Ninja && cmake --build build`, or reinstall tvm_ascend; "
+            "`python -m tvm_ascend doctor` says what is missing."
+        )
+
+
 class TwinCompilerMissing(AscendError):
     """The twin executor without a C++ compiler."""
 

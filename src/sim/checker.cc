@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "checker.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace tvm_ascend::sim {
+
+namespace {
+
+std::string range(int64_t low, int64_t high) { return "[" + std::to_string(low) + ", " + std::to_string(high) + ")"; }
+
+// Calls visit(low, high) for every run of an access, as byte offsets from the operand.
+template <typename Visit>
+void each_run(const Access& access, Visit visit) {
+  for (int64_t o = 0; o < access.outer; ++o) {
+    for (int64_t i = 0; i < access.inner; ++i) {
+      const int64_t low = access.start + o * access.outer_stride + i * access.inner_stride;
+      visit(low, low + access.bytes);
+    }
+  }
+}
+
+std::string fix_for(Stamp earlier, Pipe pipe, int core) {
+  if (earlier.core() != core) return "disjoint bytes per core";
+  const std::string later = name_of(pipe);
+  if (earlier.pipe() == pipe) return "PipeBarrier<PIPE_" + later + ">";
+  return std::string("SetFlag/WaitFlag<HardEvent::") + name_of(earlier.pipe()) + "_" + later + ">";
+}
+
+}  // namespace
+
+Checker::Checker(Context& context, int core) : context_(context), core_(core), poison_(context.program.space_bytes) {
+  for (int64_t bytes : context.program.space_bytes) shadows_.emplace_back(bytes);
+}
+
+Hazard Checker::at_operand(const char* kind, const Call& call, int operand) const {
+  Hazard hazard;
+  hazard.kind = kind;
+  hazard.core = core_;
+  hazard.first = {call.site, call.op->pipe};
+  if (operand >= 0) hazard.space = name_of(call.spaces[operand]);
+  return hazard;
+}
+
+// Names bytes of an operand, counted from the start of its memory or argument.
+std::string Checker::place(const Call& call, int operand, int64_t low, int64_t high) const {
+  const std::string& buffer = context_.sites[call.site].buffers[operand];
+  if (call.spaces[operand] != Space::GM) {
+    return std::string(name_of(call.spaces[operand])) + " bytes " + range(low, high) + (buffer.empty() ? "" : " (`" + buffer + "`)");
+  }
+  const GmArg* arg = context_.gm.find(buffer, call.operands[operand]);
+  return arg == nullptr ? "gm" : "gm bytes " + range(low, high) + " of `" + arg->name + "`";
+}
+
+void Checker::check_params(const Call& call, std::vector<Hazard>* found) const {
+  const OpInfo& op = *call.op;
+  if ((op.cores & context_.program.core_bit) == 0) {
+    Hazard hazard = at_operand("core", call, -1);
+    hazard.message = context_.sites.describe(call.site) + " cannot run on " + context_.program.core_type +
+                     ": pipe " + name_of(op.pipe) + " belongs to the other kind of core";
+    found->push_back(std::move(hazard));
+    return;
+  }
+  for (int i = 0; i < op.n_params; ++i) {
+    const ParamInfo& param = op.params[i];
+    if (param.kind == ParamKind::Scalar || (call.params[i] >= param.low && call.params[i] <= param.high)) continue;
+    Hazard hazard = at_operand("parameter", call, -1);
+    hazard.message = context_.sites.describe(call.site) + " has " + param.name + " = " + std::to_string(call.params[i]) +
+                     "; allowed is " + std::to_string(param.low) + " to " + std::to_string(param.high);
+    found->push_back(std::move(hazard));
+    return;
+  }
+}
+
+void Checker::check_align(const Call& call, int operand, std::vector<Hazard>* found) const {
+  const OperandInfo& info = call.op->operands[operand];
+  int64_t align = info.align >= 0 ? info.align : kSpaceAlign[static_cast<int>(call.spaces[operand])];
+  if (align == 0) align = call.itemsize(operand);
+  if (call.operands[operand] % align == 0) return;
+  Hazard hazard = at_operand("misaligned", call, operand);
+  hazard.low = call.operands[operand];
+  if (const GmArg* arg = context_.gm.find("", call.operands[operand]); arg != nullptr) hazard.low -= arg->base;
+  hazard.high = hazard.low + call.itemsize(operand);
+  hazard.message = context_.sites.describe(call.site) + " has operand " + info.name + " at byte " +
+                   std::to_string(hazard.low) + " of " + hazard.space + "; it must be a multiple of " + std::to_string(align);
+  found->push_back(std::move(hazard));
+}
+
+void Checker::check_bounds(const Call& call, const Access& access, std::vector<Hazard>* found) const {
+  const Space space = call.spaces[access.operand];
+  const std::string& buffer = context_.sites[call.site].buffers[access.operand];
+  int64_t low = call.operands[access.operand] + access.start;
+  int64_t high = call.operands[access.operand] + access.end();
+  int64_t limit = context_.program.space_bytes[static_cast<int>(space)];
+  std::string whole = name_of(space);
+  if (space == Space::GM) {
+    const GmArg* arg = context_.gm.find(buffer, call.operands[access.operand]);
+    if (arg != nullptr) {
+      low -= arg->base;
+      high -= arg->base;
+      limit = arg->bytes;
+      whole = "`" + arg->name + "`";
+    } else {
+      whole = "every argument";
+    }
+  }
+  if (low >= 0 && high <= limit) return;
+  Hazard hazard = at_operand("out_of_bounds", call, access.operand);
+  hazard.low = low;
+  hazard.high = high;
+  hazard.message = context_.sites.describe(call.site) + (access.writes() ? " writes" : " reads") + " bytes " + range(low, high) +
+                   " through operand " + call.op->operands[access.operand].name + ", outside " + whole + " of " +
+                   std::to_string(limit) + " bytes";
+  found->push_back(std::move(hazard));
+}
+
+void Checker::check_accesses(const Call& call, const AccessList& list, std::vector<Hazard>* found) const {
+  if (!list.fault().empty()) {
+    found->push_back(at_operand("parameter", call, -1));
+    found->back().message = context_.sites.describe(call.site) + ": " + list.fault();
+    return;
+  }
+  uint32_t aligned = 0;
+  for (const Access& access : list) {
+    if ((aligned >> access.operand & 1) == 0) check_align(call, access.operand, found);
+    aligned |= 1U << access.operand;
+    if (found->empty()) check_bounds(call, access, found);
+    if (!found->empty()) return;
+  }
+  std::string overlap = illegal_overlap(call);
+  if (overlap.empty()) return;
+  found->push_back(at_operand("overlap", call, 0));
+  found->back().message = context_.sites.describe(call.site) + ": " + overlap + "; operands must coincide or be disjoint";
+}
+
+Shadow& Checker::shadow(const Call& call, int operand, int64_t* offset) {
+  const Space space = call.spaces[operand];
+  *offset = call.operands[operand];
+  if (space != Space::GM) return shadows_[static_cast<int>(space)];
+  const GmArg* arg = context_.gm.find(context_.sites[call.site].buffers[operand], call.operands[operand]);
+  *offset += context_.gm.offset(*arg) - arg->base;
+  return context_.gm.shadow(*arg);
+}
+
+void Checker::race(const Call& call, const Access& access, const Conflict& conflict, std::vector<Hazard>* found) const {
+  const Stamp earlier = conflict.earlier;
+  const Pipe pipe = call.op->pipe;
+  Hazard hazard = at_operand("race", call, access.operand);
+  hazard.first = {earlier.site(), earlier.pipe()};
+  hazard.second = {call.site, pipe};
+  hazard.low = conflict.low;
+  hazard.high = conflict.high;
+  hazard.fix = fix_for(earlier, pipe, core_);
+  const bool other_core = earlier.core() != core_;
+  hazard.message = context_.sites.describe(call.site) + " on pipe " + name_of(pipe) + (conflict.later_writes ? " writes " : " reads ") +
+                   place(call, access.operand, conflict.low, conflict.high) + " that " +
+                   context_.sites.describe(earlier.site()) + " on pipe " + name_of(earlier.pipe()) +
+                   (other_core ? " of core " + std::to_string(earlier.core()) : std::string()) +
+                   (conflict.earlier_writes ? " writes" : " reads") + ", and nothing orders them; " +
+                   (other_core ? "cores must touch " : "insert ") + hazard.fix;
+  found->push_back(std::move(hazard));
+}
+
+void Checker::check_poison(const Call& call, const Access& access, std::vector<Hazard>* found) {
+  const Space space = call.spaces[access.operand];
+  int64_t bad = -1;
+  each_run(access, [&](int64_t low, int64_t high) {
+    if (bad < 0) bad = poison_.find(space, call.operands[access.operand] + low, call.operands[access.operand] + high);
+  });
+  if (bad < 0) return;
+  Hazard hazard = at_operand("poison", call, access.operand);
+  const Stamp writer = shadows_[static_cast<int>(space)].writer(bad);
+  hazard.second = {call.site, call.op->pipe};
+  hazard.first = writer.empty() ? Ref{} : Ref{writer.site(), writer.pipe()};
+  hazard.low = bad;
+  hazard.high = bad + 1;
+  hazard.message = context_.sites.describe(call.site) + " reads " + place(call, access.operand, bad, bad + 1) +
+                   ", which holds no defined value: " +
+                   (writer.empty() ? "nobody wrote it" : context_.sites.describe(writer.site()) + " left it as padding");
+  found->push_back(std::move(hazard));
+}
+
+void Checker::record(const Call& call, const Access& access, Accessor* by, std::vector<Hazard>* found) {
+  int64_t offset = 0;
+  Shadow& shadow = this->shadow(call, access.operand, &offset);
+  const Space space = call.spaces[access.operand];
+  by->reader_slot = Shadow::reader_slot(space, call.op->pipe);
+  conflicts_.clear();
+  each_run(access, [&](int64_t low, int64_t high) {
+    if (access.writes()) {
+      shadow.write(*by, offset + low, offset + high, &conflicts_);
+    } else {
+      shadow.read(*by, offset + low, offset + high, &conflicts_);
+    }
+  });
+  const int64_t to_operand = space == Space::GM ? offset - call.operands[access.operand] : 0;
+  for (Conflict& conflict : conflicts_) {
+    if (space == Space::GM) {  // from the region to the argument
+      const GmArg* arg = context_.gm.find(context_.sites[call.site].buffers[access.operand], call.operands[access.operand]);
+      conflict.low -= to_operand + arg->base;
+      conflict.high -= to_operand + arg->base;
+    }
+    race(call, access, conflict, found);
+  }
+}
+
+void Checker::excuse(const Call& call, Accessor* by) {
+  const int64_t key = call.op->body->tile(call);
+  Tile& tile = tiles_[call.operands[0]];
+  if (key != 0 && tile.key == key) by->excused = tile.stamp;
+  tile = {key, by->stamp};
+}
+
+void Checker::check_order(const Call& call, const AccessList& list, const Clocks& clocks, std::vector<Hazard>* found) {
+  const Pipe pipe = call.op->pipe;
+  Accessor by{Stamp(core_, pipe, call.site, clocks.issued(pipe)), 0, clocks.seen(pipe), clocks.seen(pipe), Stamp()};
+  constexpr uint32_t kAlways = std::numeric_limits<uint32_t>::max();
+  by.after_read[static_cast<int>(pipe)] = kAlways;
+  if (pipe == Pipe::S) by.after_write[static_cast<int>(pipe)] = kAlways;
+  const Body* body = call.op->body;
+  if (body != nullptr && body->tile != nullptr) excuse(call, &by);
+  for (bool writes : {false, true}) {
+    for (const Access& access : list) {
+      if (access.writes() != writes) continue;
+      record(call, access, &by, found);
+      if (call.spaces[access.operand] == Space::GM) continue;
+      if (access.kind == AccessKind::Read) check_poison(call, access, found);
+    }
+  }
+  for (const Access& access : list) {
+    if (!access.writes() || call.spaces[access.operand] == Space::GM) continue;
+    const int64_t base = call.operands[access.operand];
+    each_run(access, [&](int64_t low, int64_t high) {
+      poison_.set(call.spaces[access.operand], base + low, base + high, access.kind == AccessKind::Undefined);
+    });
+  }
+  if (body != nullptr && body->poison != nullptr) body->poison(call, poison_);
+}
+
+}  // namespace tvm_ascend::sim

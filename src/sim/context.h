@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the cores of one launch share.
+#ifndef TVM_ASCEND_SIM_CONTEXT_H_
+#define TVM_ASCEND_SIM_CONTEXT_H_
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "gm.h"
+#include "hazard.h"
+#include "program.h"
+
+namespace tvm_ascend::sim {
+
+struct TraceEvent {
+  int core;
+  Pipe pipe;
+  int64_t start;
+  int64_t end;
+  uint32_t site;
+};
+
+struct CoreSummary {
+  int id;
+  int64_t cycles;
+  std::array<int64_t, kPipes> busy;
+};
+
+struct Context {
+  Context(const Program& program, const Options& options, std::vector<GmArg> args)
+      : program(program), options(options), gm(std::move(args)), sites(program.sites), hazards(options) {}
+
+  const Program& program;
+  const Options& options;
+  GlobalMemory gm;
+  SiteTable sites;
+  HazardLog hazards;
+  std::vector<CoreSummary> cores;
+  std::vector<TraceEvent> trace;
+  std::vector<int64_t> instructions = std::vector<int64_t>(kOpCount);
+  std::array<std::array<int64_t, kSpaces>, kSpaces> moved{};  // bytes by source and destination space
+};
+
+}  // namespace tvm_ascend::sim
+
+#endif  // TVM_ASCEND_SIM_CONTEXT_H_

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tvm_ascend::sim {
+
+namespace {
+
+int64_t whole(double cycles) { return static_cast<int64_t>(std::ceil(cycles)); }
+
+bool is_dma(Pipe pipe) { return pipe != Pipe::S && pipe != Pipe::V && pipe != Pipe::M; }
+
+SpaceBytes sizes_for(const Context& context) {
+  return context.options.numerics ? context.program.space_bytes : SpaceBytes{};
+}
+
+Timing vector_timing(const Program& program, const Call& call) {
+  const OpInfo& op = *call.op;
+  const VectorRate& rate = program.rates[op.timing];
+  int64_t widest = 1;
+  for (int i = 0; i < op.n_operands; ++i) widest = std::max(widest, call.itemsize(i));
+  const bool count = op.form == Form::Count;
+  const int64_t repeats = count ? (call.params[op.count] * widest + kRepeatBytes - 1) / kRepeatBytes : call.params[op.repeat];
+  const double per_repeat = rate.cycles[widest >= 4 ? 2 : widest - 1];
+  const double scalar = count ? program.constant(Constant::COUNT_FORM_ISSUE) : 0.0;
+  return {whole(static_cast<double>(repeats) * per_repeat), whole(rate.head), whole(rate.tail), whole(scalar)};
+}
+
+}  // namespace
+
+Timing timing_of(const Program& program, const Call& call) {
+  const OpInfo& op = *call.op;
+  if (op.timing >= 0) return vector_timing(program, call);
+  const TimingArgs args{program.constants.data(), call.params, call.spaces, call.variant->operands};
+  return {whole(op.cycles(args)), 0, whole(op.latency(args)), 0};
+}
+
+void list_accesses(const Call& call, AccessList& list) {
+  if (call.op->body != nullptr) {
+    if (call.op->body->access != nullptr) call.op->body->access(call, list);
+  } else {
+    lane_access(call, list);
+  }
+}
+
+Core::Core(Context& context, int id)
+    : context_(context),
+      id_(id),
+      memories_(sizes_for(context)),
+      checker_(context, id),
+      events_(context, id),
+      scoreboard_(whole(context.program.constant(Constant::CORE_START_CYCLES)),
+                  whole(context.program.constant(Constant::QUEUE_DEPTH)),
+                  whole(context.program.constant(Constant::SCALAR_ISSUE))) {}
+
+Call Core::decode(uint32_t index, const int64_t* dynamic, int n) const {
+  if (index >= context_.sites.size()) throw InputError("the control program names site " + std::to_string(index) + ", which does not exist");
+  const Site& site = context_.sites[index];
+  if (n < site.dynamic) throw InputError("the control program passes too few arguments to site " + std::to_string(index));
+  Call call;
+  call.op = site.op;
+  call.variant = site.variant;
+  call.site = index;
+  call.result = 0;
+  auto word = [&](int i) { return site.slots[i] < 0 ? site.words[i] : dynamic[site.slots[i]]; };
+  for (int i = 0; i < site.op->n_operands; ++i) {
+    call.spaces[i] = site.spaces[i];
+    call.operands[i] = word(i);
+  }
+  for (int i = 0; i < site.op->n_params; ++i) call.params[i] = word(site.op->n_operands + i);
+  return call;
+}
+
+bool Core::report(std::vector<Hazard>* found) {
+  bool go_on = true;
+  for (Hazard& hazard : *found) go_on = context_.hazards.add(std::move(hazard)) && go_on;
+  found->clear();
+  return go_on;
+}
+
+bool Core::resolve_deadlock(const Ref& user) {
+  if (!deadlock_ || (user.site >= 0 && user.pipe != deadlock_->pipe && deadlock_->pipe != Pipe::S)) return true;
+  Hazard hazard = std::move(deadlock_->hazard);
+  deadlock_.reset();
+  if (user.site >= 0) {
+    hazard.second = user;
+    hazard.message += "; the next statement that waits with it is " + context_.sites.describe(user.site);
+  }
+  found_.push_back(std::move(hazard));
+  return report(&found_);
+}
+
+bool Core::issue(Call& call) {
+  const OpInfo& op = *call.op;
+  ++context_.instructions[&op - kOps];
+  checker_.check_params(call, &found_);
+  if (!found_.empty()) return report(&found_);
+  const Body* body = op.body;
+  if (body != nullptr && body->control != nullptr) return body->control(call, *this);
+  if (!resolve_deadlock({call.site, op.pipe})) return false;
+  AccessList list;
+  list_accesses(call, list);
+  checker_.check_accesses(call, list, &found_);
+  if (!found_.empty()) return report(&found_);
+  const uint32_t epoch = clocks_.advance(op.pipe);
+  last_[static_cast<int>(op.pipe)] = {call.site, op.pipe};
+  if (context_.options.hazards) {
+    checker_.check_order(call, list, clocks_, &found_);
+    if (!found_.empty() && !report(&found_)) return false;
+  }
+  if (context_.options.numerics || op.pipe == Pipe::S) run(call, epoch);
+  count(call, list);
+  time(call);
+  return true;
+}
+
+void Core::run(Call& call, uint32_t epoch) {
+  if (call.op->lanes != nullptr) {
+    call.op->lanes[call.variant - call.op->variants](call, memories_);
+    return;
+  }
+  // Without data there is only global memory to load from or store to.
+  if (!context_.options.numerics && call.spaces[0] != Space::GM) return;
+  if (context_.options.late_dma && is_dma(call.op->pipe)) {
+    landing_[static_cast<int>(call.op->pipe)].push_back({epoch, call});
+  } else {
+    call.op->body->run(call, memories_);
+  }
+}
+
+void Core::land(const Epochs& known) {
+  if (!context_.options.late_dma) return;
+  for (int pipe = 0; pipe < kPipes; ++pipe) {
+    std::deque<Landing>& queue = landing_[pipe];
+    for (; !queue.empty() && queue.front().epoch <= known[pipe]; queue.pop_front()) {
+      queue.front().call.op->body->run(queue.front().call, memories_);
+    }
+  }
+}
+
+void Core::count(const Call& call, const AccessList& list) {
+  if (!is_dma(call.op->pipe) || call.op->n_operands < 2) return;
+  const int outside = call.spaces[0] == Space::GM || call.spaces[1] != Space::GM ? 0 : 1;
+  int64_t bytes = 0;
+  for (const Access& access : list) {
+    if (access.operand == outside && access.kind != AccessKind::Undefined) bytes += access.total();
+  }
+  context_.moved[static_cast<int>(call.spaces[1])][static_cast<int>(call.spaces[0])] += bytes;
+}
+
+void Core::time(const Call& call) {
+  const Timing timing = timing_of(context_.program, call);
+  const Span span = scoreboard_.issue(call.op->pipe, timing.cycles, timing.head, timing.latency, timing.scalar);
+  if (context_.options.trace) context_.trace.push_back({id_, call.op->pipe, span.start, span.end, call.site});
+}
+
+int64_t Core::sync_cycles(const Call& call) const { return timing_of(context_.program, call).cycles; }
+
+bool Core::set_flag(const Call& call, const Flag& flag) {
+  const Ref at{call.site, flag.source};
+  if (!events_.check(flag, at, &found_)) return report(&found_);
+  clocks_.advance(flag.source);
+  const int64_t raised = scoreboard_.set_flag(flag.source, sync_cycles(call));
+  events_.set(flag, at, clocks_.finished(flag.source), raised, &found_);
+  return found_.empty() || report(&found_);
+}
+
+bool Core::wait_flag(const Call& call, const Flag& flag) {
+  const Ref at{call.site, flag.target};
+  if (!events_.check(flag, at, &found_)) return report(&found_);
+  if (!resolve_deadlock(at)) return false;
+  const uint32_t epoch = clocks_.advance(flag.target);
+  std::optional<Events::Raised> raised = events_.wait(flag, at, epoch);
+  if (!raised) {
+    const Ref last = last_[static_cast<int>(flag.source)];
+    Hazard hazard;
+    hazard.kind = "wait_without_set";
+    hazard.core = id_;
+    hazard.first = last;
+    hazard.at = at;
+    hazard.fix = std::string("SetFlag<HardEvent::") + name_of(flag.source) + "_" + name_of(flag.target) + ">(" +
+                 std::to_string(flag.id) + ")";
+    hazard.message = context_.sites.describe(call.site) + " waits forever: no statement before it raises " + Events::name(flag) +
+                     "; the last statement on pipe " + name_of(flag.source) + " is " + context_.sites.describe(last.site) +
+                     ", insert " + hazard.fix + " after it";
+    deadlock_ = Deadlock{std::move(hazard), flag.target};
+    raised = Events::Raised{clocks_.finished(flag.source), scoreboard_.finish()};
+  }
+  clocks_.join(flag.target, raised->known);
+  land(raised->known);
+  scoreboard_.wait_flag(flag.target, raised->time, sync_cycles(call));
+  return true;
+}
+
+bool Core::barrier(const Call& call, Pipe pipe) {
+  if (!resolve_deadlock({call.site, pipe})) return false;
+  clocks_.advance(pipe);
+  clocks_.barrier(pipe);
+  land(clocks_.seen(pipe));
+  scoreboard_.barrier(pipe, sync_cycles(call));
+  return true;
+}
+
+bool Core::barrier_all(const Call& call) {
+  if (!resolve_deadlock({call.site, Pipe::S})) return false;
+  clocks_.barrier_all();
+  land(clocks_.seen(Pipe::S));
+  scoreboard_.barrier_all(sync_cycles(call));
+  return true;
+}
+
+void Core::finish() {
+  if (!resolve_deadlock(Ref{})) return;
+  clocks_.barrier_all();
+  land(clocks_.seen(Pipe::S));
+  events_.finish(&found_);
+  report(&found_);
+}
+
+CoreSummary Core::summary() const {
+  CoreSummary summary{id_, scoreboard_.finish(), {}};
+  for (int i = 0; i < kPipes; ++i) summary.busy[i] = scoreboard_.busy(static_cast<Pipe>(i));
+  return summary;
+}
+
+}  // namespace tvm_ascend::sim

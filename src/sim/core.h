@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// One core running one block: every instruction passes through issue().
+#ifndef TVM_ASCEND_SIM_CORE_H_
+#define TVM_ASCEND_SIM_CORE_H_
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "checker.h"
+#include "clocks.h"
+#include "context.h"
+#include "events.h"
+#include "memory.h"
+#include "scoreboard.h"
+
+namespace tvm_ascend::sim {
+
+// Cycles of one instruction on its pipe.
+struct Timing {
+  int64_t cycles;
+  int64_t head;
+  int64_t latency;
+  int64_t scalar;  // extra cycles of the scalar unit
+};
+
+Timing timing_of(const Program& program, const Call& call);
+// The bytes an instruction touches, whatever its row.
+void list_accesses(const Call& call, AccessList& list);
+
+class Core {
+ public:
+  Core(Context& context, int id);
+
+  // Fills a call from a site and its `n` dynamic arguments.
+  Call decode(uint32_t site, const int64_t* dynamic, int n) const;
+  // Runs one instruction. False: a hazard ends the core's program here.
+  bool issue(Call& call);
+  // Ends the program: checks what must not be left over.
+  void finish();
+  CoreSummary summary() const;
+
+  // The rows that order pipes.
+  bool set_flag(const Call& call, const Flag& flag);
+  bool wait_flag(const Call& call, const Flag& flag);
+  bool barrier(const Call& call, Pipe pipe);
+  bool barrier_all(const Call& call);
+
+  int id() const { return id_; }
+  Context& context() { return context_; }
+
+ private:
+  // A wait that no set answers: reported with the next statement that needs it.
+  struct Deadlock {
+    Hazard hazard;
+    Pipe pipe;
+  };
+  struct Landing {
+    uint32_t epoch;
+    Call call;
+  };
+
+  bool report(std::vector<Hazard>* found);
+  bool resolve_deadlock(const Ref& user);
+  void run(Call& call, uint32_t epoch);
+  // Late DMA: copies that `known` says are finished land now.
+  void land(const Epochs& known);
+  void time(const Call& call);
+  void count(const Call& call, const AccessList& list);
+  int64_t sync_cycles(const Call& call) const;
+
+  Context& context_;
+  int id_;
+  Memories memories_;
+  Checker checker_;
+  Clocks clocks_;
+  Events events_;
+  Scoreboard scoreboard_;
+  std::array<Ref, kPipes> last_;  // last statement on each pipe
+  std::optional<Deadlock> deadlock_;
+  std::array<std::deque<Landing>, kPipes> landing_;
+  std::vector<Hazard> found_;
+};
+
+}  // namespace tvm_ascend::sim
+
+#endif  // TVM_ASCEND_SIM_CORE_H_

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "events.h"
+
+#include <algorithm>
+
+namespace tvm_ascend::sim {
+
+namespace {
+
+// Pipes of the two core kinds [doc: ASCEND 4.1].
+bool has_pipe(uint32_t core_bit, Pipe pipe) {
+  if (pipe == Pipe::V) return core_bit == 2;
+  return core_bit == 1 || (pipe != Pipe::M && pipe != Pipe::MTE1 && pipe != Pipe::FIX);
+}
+
+}  // namespace
+
+std::string Events::name(const Flag& flag) {
+  return std::string("HardEvent::") + name_of(flag.source) + "_" + name_of(flag.target) + " id " + std::to_string(flag.id);
+}
+
+Hazard Events::hazard(const char* kind, const Flag& flag) const {
+  Hazard hazard;
+  hazard.kind = kind;
+  hazard.core = core_;
+  hazard.fix = std::string("SetFlag/WaitFlag<HardEvent::") + name_of(flag.source) + "_" + name_of(flag.target) + ">";
+  return hazard;
+}
+
+bool Events::check(const Flag& flag, const Ref& at, std::vector<Hazard>* found) const {
+  const int usable = std::min(context_.program.usable_event_ids, kIds);
+  const uint32_t core = context_.program.core_bit;
+  std::string problem;
+  if (flag.id < 0 || flag.id >= usable) {
+    problem = flag.id >= 0 && flag.id < context_.program.event_ids ? " is reserved" : " does not exist";
+    problem += "; ids 0 to " + std::to_string(usable - 1) + " are free";
+  } else if (!has_pipe(core, flag.source) || !has_pipe(core, flag.target)) {
+    problem = " does not exist on " + context_.program.core_type;
+  } else {
+    return true;
+  }
+  Hazard hazard = this->hazard("event_id", flag);
+  hazard.first = hazard.at = at;
+  hazard.fix = "another event id";
+  hazard.message = context_.sites.describe(at.site) + ": " + name(flag) + problem;
+  found->push_back(std::move(hazard));
+  return false;
+}
+
+void Events::set(const Flag& flag, const Ref& at, const Epochs& known, int64_t raised, std::vector<Hazard>* found) {
+  State& state = this->state(flag);
+  const bool waited = flag.target == Pipe::S || state.wait_epoch <= known[static_cast<int>(flag.target)];
+  if (state.up || !waited) {
+    Hazard hazard = this->hazard("set_twice", flag);
+    hazard.first = state.up ? state.set : state.wait;
+    hazard.second = hazard.at = at;
+    const std::string back = std::string(name_of(flag.target)) + "_" + name_of(flag.source);
+    hazard.fix = state.up ? "WaitFlag<HardEvent::" + std::string(name_of(flag.source)) + "_" + name_of(flag.target) + ">"
+                          : "SetFlag/WaitFlag<HardEvent::" + back + ">";
+    hazard.message = context_.sites.describe(at.site) + " raises " + name(flag) + " again while " +
+                     context_.sites.describe(hazard.first.site) +
+                     (state.up ? " raised it and no WaitFlag lowered it; insert "
+                               : " may still be waiting for the last one; insert ") +
+                     hazard.fix + (state.up ? " between them" : " between them, or use another id");
+    found->push_back(std::move(hazard));
+  }
+  state.up = true;
+  state.set = at;
+  state.raised = {known, raised};
+}
+
+std::optional<Events::Raised> Events::wait(const Flag& flag, const Ref& at, uint32_t epoch) {
+  State& state = this->state(flag);
+  state.wait = at;
+  state.wait_epoch = epoch;
+  if (!state.up) return std::nullopt;
+  state.up = false;
+  return state.raised;
+}
+
+void Events::finish(std::vector<Hazard>* found) const {
+  for (size_t i = 0; i < states_.size(); ++i) {
+    const State& state = states_[i];
+    if (!state.up) continue;
+    const auto pair = static_cast<int>(i / kIds);
+    const Flag flag{static_cast<Pipe>(pair / kPipes), static_cast<Pipe>(pair % kPipes), static_cast<int64_t>(i % kIds)};
+    Hazard hazard = this->hazard("unconsumed_flag", flag);
+    hazard.first = hazard.at = state.set;
+    hazard.second = state.wait;
+    hazard.fix = std::string("WaitFlag<HardEvent::") + name_of(flag.source) + "_" + name_of(flag.target) + ">";
+    hazard.message = context_.sites.describe(state.set.site) + " raises " + name(flag) +
+                     ", and the kernel ends before a WaitFlag lowers it: the next kernel on this core would start with it up";
+    if (state.wait.site >= 0) hazard.message += "; the last wait was " + context_.sites.describe(state.wait.site);
+    found->push_back(std::move(hazard));
+  }
+}
+
+}  // namespace tvm_ascend::sim

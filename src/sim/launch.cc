@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launch.h"
+
+#include <algorithm>
+#include <exception>
+#include <memory>
+#include <utility>
+
+#include "fiber.h"
+
+namespace tvm_ascend::sim {
+
+namespace {
+
+constexpr size_t kStackBytes = 256 * 1024;
+
+// A block being run: its core, the stack its program runs on, and how it ended.
+struct Block {
+  explicit Block(Context& context, int id, Fiber* fiber) : core(context, id), fiber(fiber) {}
+
+  Core core;
+  Fiber* fiber;
+  bool stopped = false;        // left before the end of its program
+  std::exception_ptr failure;  // of the simulator itself
+};
+
+thread_local Block* running = nullptr;
+
+void resume(Block& block) {
+  running = &block;
+  std::exception_ptr failure;
+  try {
+    block.fiber->resume();
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  running = nullptr;
+  if (block.failure) failure = block.failure;
+  if (failure) std::rethrow_exception(failure);
+}
+
+std::vector<int> selected(const Context& context) {
+  const int grid = context.program.grid;
+  if (grid < 1 || grid > Stamp::kMaxCores) {
+    throw InputError("a launch needs 1 to " + std::to_string(Stamp::kMaxCores) + " blocks, not " + std::to_string(grid));
+  }
+  std::vector<int> blocks;
+  if (context.options.all_cores) {
+    for (int i = 0; i < grid; ++i) blocks.push_back(i);
+  } else {
+    blocks = context.options.cores;
+  }
+  for (int block : blocks) {
+    if (block < 0 || block >= grid) throw InputError("no block " + std::to_string(block) + " in a launch of " + std::to_string(grid));
+  }
+  return blocks;
+}
+
+}  // namespace
+
+// Blocks do not wait for one another, so each runs to its end on the same stack before the next one starts.
+void run_blocks(Context& context, const BlockProgram& block_program) {
+  if (running != nullptr) throw InputError("a kernel cannot launch another one");
+  Fiber fiber(kStackBytes);
+  for (int id : selected(context)) {
+    Block block(context, id, &fiber);
+    fiber.start([&block_program, id] { block_program(id); });
+    resume(block);
+    if (!block.stopped) block.core.finish();
+    context.cores.push_back(block.core.summary());
+    if (context.options.strict && !context.hazards.all().empty()) return;
+  }
+}
+
+Core* current_core() { return running == nullptr ? nullptr : &running->core; }
+
+namespace {
+
+template <typename Make>
+int64_t issue_or_leave(Make make) {
+  Block& block = *running;
+  try {
+    Call call = make(block.core);
+    if (block.core.issue(call)) return call.result;
+  } catch (...) {
+    block.failure = std::current_exception();
+  }
+  block.stopped = true;
+  block.fiber->abandon();
+}
+
+}  // namespace
+
+int64_t issue_site(uint32_t site, const int64_t* dynamic, int n) {
+  return issue_or_leave([=](Core& core) { return core.decode(site, dynamic, n); });
+}
+
+int64_t issue_call(const std::function<Call(Core&)>& make) { return issue_or_leave(make); }
+
+}  // namespace tvm_ascend::sim

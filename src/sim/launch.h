@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs every block of a kernel and reports.
+#ifndef TVM_ASCEND_SIM_LAUNCH_H_
+#define TVM_ASCEND_SIM_LAUNCH_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "context.h"
+#include "core.h"
+
+namespace tvm_ascend::sim {
+
+// The program of one block: issues its instructions through the functions below.
+using BlockProgram = std::function<void(int block)>;
+
+// Runs the blocks that the options select. Throws InputError, or whatever `block_program` throws.
+void run_blocks(Context& context, const BlockProgram& block_program);
+
+// The report of a launch as JSON text.
+std::string report_json(const Context& context);
+
+// The core whose program runs on this thread, or null.
+Core* current_core();
+// Runs one instruction on it, filled in from a site and its `n` dynamic arguments, or by the caller. Leaves the fiber for good
+// when a hazard or a fault of the simulator ends the program. Returns Call::result.
+int64_t issue_site(uint32_t site, const int64_t* dynamic, int n);
+int64_t issue_call(const std::function<Call(Core&)>& make);
+
+}  // namespace tvm_ascend::sim
+
+#endif  // TVM_ASCEND_SIM_LAUNCH_H_

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "memory.h"
+
+#include <algorithm>
+
+namespace tvm_ascend::sim {
+
+namespace {
+
+constexpr int64_t kAlignment = 64;
+constexpr uint8_t kFreshByte = 0xFF;
+
+// Bits [low, high) of a block's word, as byte offsets clipped to the block.
+uint32_t block_mask(int64_t block, int64_t low, int64_t high) {
+  const int64_t first = std::max<int64_t>(0, low - block * kBlockBytes);
+  const int64_t last = std::min(kBlockBytes, high - block * kBlockBytes);
+  return (~0U << first) & (~0U >> (kBlockBytes - last));
+}
+
+}  // namespace
+
+Memories::Memories(const SpaceBytes& bytes) {
+  for (int i = 0; i < kSpaces; ++i) {
+    if (bytes[i] == 0) continue;
+    bytes_[i].assign(bytes[i] + kAlignment, kFreshByte);
+    const auto start = reinterpret_cast<uintptr_t>(bytes_[i].data());
+    base_[i] = (start + kAlignment - 1) / kAlignment * kAlignment;
+  }
+}
+
+PoisonMaps::PoisonMaps(const SpaceBytes& bytes) {
+  for (int i = 0; i < kSpaces; ++i) masks_[i].assign((bytes[i] + kBlockBytes - 1) / kBlockBytes, ~0U);
+}
+
+int64_t PoisonMaps::find(Space space, int64_t low, int64_t high) const {
+  const std::vector<uint32_t>& masks = masks_[static_cast<int>(space)];
+  for (int64_t block = low / kBlockBytes; block * kBlockBytes < high; ++block) {
+    if (masks[block] == 0) continue;
+    const uint32_t bad = masks[block] & block_mask(block, low, high);
+    if (bad != 0) return block * kBlockBytes + __builtin_ctz(bad);
+  }
+  return -1;
+}
+
+void PoisonMaps::set(Space space, int64_t low, int64_t high, bool undefined) {
+  std::vector<uint32_t>& masks = masks_[static_cast<int>(space)];
+  for (int64_t block = low / kBlockBytes; block * kBlockBytes < high; ++block) {
+    const uint32_t mask = block_mask(block, low, high);
+    masks[block] = undefined ? masks[block] | mask : masks[block] & ~mask;
+  }
+}
+
+bool PoisonMaps::get(Space space, int64_t address) const {
+  return (masks_[static_cast<int>(space)][address / kBlockBytes] >> (address % kBlockBytes)) & 1;
+}
+
+}  // namespace tvm_ascend::sim

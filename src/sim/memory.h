@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The on-chip memories of one core, and which of their bytes hold a value.
+#ifndef TVM_ASCEND_SIM_MEMORY_H_
+#define TVM_ASCEND_SIM_MEMORY_H_
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "op.h"
+
+namespace tvm_ascend::sim {
+
+using SpaceBytes = std::array<int64_t, kSpaces>;  // of GM: 0
+
+// Bytes by (space, address); an address in GM is a host pointer. Bounds are the caller's affair.
+class Memories {
+ public:
+  // Fresh memory holds 0xFF: every float that nobody wrote is NaN.
+  explicit Memories(const SpaceBytes& bytes);
+
+  uint8_t* at(Space space, int64_t address) const {
+    return reinterpret_cast<uint8_t*>(base_[static_cast<int>(space)] + static_cast<uintptr_t>(address));
+  }
+
+  template <typename T>
+  T* operand(const Call& call, int i) const {
+    return reinterpret_cast<T*>(at(call.spaces[i], call.operands[i]));
+  }
+
+ private:
+  std::array<std::vector<uint8_t>, kSpaces> bytes_;
+  std::array<uintptr_t, kSpaces> base_{};
+};
+
+// One bit per on-chip byte: set while it holds no value a program may use.
+class PoisonMaps {
+ public:
+  explicit PoisonMaps(const SpaceBytes& bytes);
+
+  // First undefined byte of [low, high), or -1.
+  int64_t find(Space space, int64_t low, int64_t high) const;
+  void set(Space space, int64_t low, int64_t high, bool undefined);
+  bool get(Space space, int64_t address) const;
+
+ private:
+  std::array<std::vector<uint32_t>, kSpaces> masks_;  // one word per 32-byte block
+};
+
+}  // namespace tvm_ascend::sim
+
+#endif  // TVM_ASCEND_SIM_MEMORY_H_

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// The instruction table as the simulator sees it; the rows themselves are generated from tvm_ascend/isa.
+#ifndef TVM_ASCEND_SIM_OP_H_
+#define TVM_ASCEND_SIM_OP_H_
+
+#include <cstdint>
+#include <string>
+
+namespace tvm_ascend::sim {
+
+#include "../isa/isa_names.inc"
+
+class AccessList;
+class Core;
+class Memories;
+class PoisonMaps;
+
+enum class ParamKind : uint8_t { Integer, Enum, Scalar };
+enum class Form : uint8_t { None, Count, Repeat };
+
+inline int item_size(DType dtype) { return kItemSizes[static_cast<int>(dtype)]; }
+inline bool is_float(DType dtype) { return dtype <= DType::float32; }
+inline const char* name_of(Pipe pipe) { return kPipeNames[static_cast<int>(pipe)]; }
+inline const char* name_of(Space space) { return kSpaceNames[static_cast<int>(space)]; }
+inline const char* name_of(DType dtype) { return kDTypeNames[static_cast<int>(dtype)]; }
+
+struct OperandInfo {
+  const char* name;
+  uint32_t spaces;  // bit per Space
+  bool read;
+  bool write;
+  int align;  // bytes; 0: one element, -1: the rule of the space
+};
+
+struct ParamInfo {
+  const char* name;
+  ParamKind kind;
+  int64_t low;
+  int64_t high;
+  const char* const* values;
+};
+
+// One dtype tuple of a row.
+struct Variant {
+  const char* dtypes;
+  DType operands[kMaxOperands];
+  DType scalar;  // of the row's scalar parameter
+};
+
+// What a timing text may ask about one instruction.
+struct TimingArgs {
+  const double* constants;
+  const int64_t* params;
+  const Space* spaces;
+  const DType* dtypes;
+
+  double k(Constant name) const { return constants[static_cast<int>(name)]; }
+  double p(int i) const { return static_cast<double>(params[i]); }
+  Space space(int i) const { return spaces[i]; }
+  double itemsize(int i) const { return item_size(dtypes[i]); }
+  double block(int i) const { return static_cast<double>(kBlockBytes / item_size(dtypes[i])); }
+  double fractal(int i) const { return static_cast<double>(kFractalBytes / item_size(dtypes[i])); }
+};
+
+struct OpInfo;
+
+// One instruction about to run: decoded operands and parameters.
+struct Call {
+  const OpInfo* op;
+  const Variant* variant;
+  uint32_t site;
+  Space spaces[kMaxOperands];
+  int64_t operands[kMaxOperands];  // byte address in its space, host pointer for GM
+  int64_t params[kMaxParams];
+  int64_t result;  // of get_value: int64, or the bits of a float64
+
+  DType dtype(int operand) const { return variant->operands[operand]; }
+  int64_t itemsize(int operand) const { return item_size(dtype(operand)); }
+};
+
+// Meaning of an irregular row. `access` lists the bytes touched; `run` computes; `poison` moves undefined bytes along where
+// the instruction copies without looking; `tile` gives a non-zero key when the chip itself orders it after an earlier one of
+// the same key and the same first operand; `control` replaces all of them for rows that order pipes. Unused hooks are null.
+struct Body {
+  void (*access)(const Call&, AccessList&) = nullptr;
+  void (*run)(Call&, Memories&) = nullptr;
+  void (*poison)(const Call&, PoisonMaps&) = nullptr;
+  int64_t (*tile)(const Call&) = nullptr;
+  bool (*control)(const Call&, Core&) = nullptr;  // whether the core may go on
+};
+
+using LaneFn = void (*)(const Call&, Memories&);
+using TimingFn = double (*)(const TimingArgs&);
+
+struct OpInfo {
+  const char* key;
+  const char* name;
+  Pipe pipe;
+  uint32_t cores;  // bit 0 AIC, bit 1 AIV
+  int n_operands;
+  OperandInfo operands[kMaxOperands];
+  int n_params;
+  const ParamInfo* params;
+  int n_variants;
+  const Variant* variants;
+  Form form;
+  int count;   // indices of parameters by their name, -1: the row has none
+  int mask;
+  int repeat;
+  int scalar;  // the parameter of a type variable's dtype
+  int blk[kMaxOperands];
+  int rep[kMaxOperands];
+  int timing;  // index into kTimingNames, -1: by cycles()
+  TimingFn cycles;
+  TimingFn latency;
+  const Constant* constants;  // the ones its timing reads
+  int n_constants;
+  bool accumulates;
+  const LaneFn* lanes;  // one per variant, or null
+  const Body* body;
+};
+
+extern const OpInfo kOps[];
+extern const int kOpCount;
+extern const int kSpaceAlign[kSpaces];
+
+// Row of that key, or -1.
+int find_op(const std::string& key);
+// Variant of that row by its comma-joined dtypes, or -1.
+int find_variant(const OpInfo& op, const std::string& dtypes);
+// Index of a parameter by name; the row must have it.
+int param_index(const OpInfo& op, const char* name);
+
+}  // namespace tvm_ascend::sim
+
+#endif  // TVM_ASCEND_SIM_OP_H_

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "program.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "numeric.h"
+
+namespace tvm_ascend::sim {
+
+namespace {
+
+template <size_t N>
+int index_of(const char* const (&names)[N], const std::string& name, const char* what) {
+  for (size_t i = 0; i < N; ++i) {
+    if (name == names[i]) return static_cast<int>(i);
+  }
+  throw InputError(std::string("unknown ") + what + " \"" + name + "\"");
+}
+
+// A constant argument word of a parameter.
+int64_t constant_word(const Json& value, const ParamInfo& param, DType scalar) {
+  if (param.kind == ParamKind::Enum && value.kind() == Json::Kind::String) {
+    for (int64_t i = 0; i <= param.high; ++i) {
+      if (value.as_string() == param.values[i]) return i;
+    }
+    throw InputError("\"" + value.as_string() + "\" is no value of " + param.name);
+  }
+  if (param.kind == ParamKind::Scalar && is_float(scalar)) return bit_cast<int64_t>(value.as_float());
+  return value.as_int();
+}
+
+std::string joined(const Json& dtypes) {
+  std::string out;
+  for (const Json& dtype : dtypes.items()) out += (out.empty() ? "" : ",") + dtype.as_string();
+  return out;
+}
+
+void parse_operands(const Json& json, Site* site) {
+  const OpInfo& op = *site->op;
+  const std::vector<Json>& operands = json.at("operands").items();
+  if (static_cast<int>(operands.size()) != op.n_operands) {
+    throw InputError(std::string("site of ") + op.key + " has " + std::to_string(operands.size()) + " operands, the row " +
+                     std::to_string(op.n_operands));
+  }
+  for (int i = 0; i < op.n_operands; ++i) {
+    const std::string& space = operands[i].at("space").as_string();
+    site->spaces[i] = static_cast<Space>(index_of(kSpaceNames, space, "space"));
+    const Json& buffer = operands[i]["buffer"];
+    if (!buffer.is_null()) site->buffers[i] = buffer.as_string();
+    if ((op.operands[i].spaces >> static_cast<int>(site->spaces[i]) & 1) == 0) {
+      throw InputError(std::string(op.key) + " cannot take operand " + op.operands[i].name + " in " + space);
+    }
+  }
+}
+
+void parse_words(const Json& json, Site* site) {
+  const OpInfo& op = *site->op;
+  const std::vector<Json>& args = json.at("args").items();
+  if (static_cast<int>(args.size()) != op.n_operands + op.n_params) {
+    throw InputError(std::string("site of ") + op.key + " has " + std::to_string(args.size()) + " args, the row " +
+                     std::to_string(op.n_operands + op.n_params));
+  }
+  for (size_t i = 0; i < args.size(); ++i) {
+    const Json& slot = args[i]["d"];
+    if (!slot.is_null()) {
+      if (slot.as_int() < 0 || slot.as_int() >= kMaxDynamic) throw InputError("dynamic slot out of range");
+      site->slots[i] = static_cast<int8_t>(slot.as_int());
+      site->dynamic = std::max(site->dynamic, site->slots[i] + 1);
+      continue;
+    }
+    site->slots[i] = -1;
+    const int param = static_cast<int>(i) - op.n_operands;
+    const Json& value = args[i].at("c");
+    site->words[i] = param < 0 ? value.as_int() : constant_word(value, op.params[param], site->variant->scalar);
+  }
+}
+
+Site parse_site(const Json& json) {
+  Site site;
+  const std::string& key = json.at("op").as_string();
+  const int op = find_op(key);
+  if (op < 0) throw InputError("no instruction \"" + key + "\" in the table");
+  site.op = &kOps[op];
+  const std::string dtypes = joined(json.at("dtypes"));
+  const int variant = find_variant(*site.op, dtypes);
+  if (variant < 0) throw InputError(key + " does not exist for dtypes (" + dtypes + ")");
+  site.variant = &site.op->variants[variant];
+  site.text = json["text"].is_null() ? site.op->name : json["text"].as_string();
+  if (!json["where"].is_null()) site.where = json["where"].as_string();
+  parse_operands(json, &site);
+  parse_words(json, &site);
+  return site;
+}
+
+void parse_timing(const Json& json, Program* program) {
+  program->constants.fill(std::nan(""));
+  const Json& constants = json.at("constants");
+  for (int i = 0; i < kConstants; ++i) {
+    const Json& value = constants[kConstantNames[i]];
+    if (!value.is_null()) program->constants[i] = value.as_float();
+  }
+  const Json& rates = json.at("vector_timing");
+  for (int i = 0; i < kTimings; ++i) {
+    const Json& rate = rates[kTimingNames[i]];
+    VectorRate& into = program->rates[i];
+    if (rate.is_null()) {
+      into.head = std::nan("");
+      continue;
+    }
+    into.head = rate.at("head").as_float();
+    into.tail = rate.at("tail").as_float();
+    into.cycles = {rate.at("b8").as_float(), rate.at("b16").as_float(), rate.at("b32").as_float()};
+  }
+}
+
+void require_constant(const Program& program, Constant name) {
+  if (std::isnan(program.constant(name))) {
+    throw InputError(std::string("the program has no constant ") + kConstantNames[static_cast<int>(name)]);
+  }
+}
+
+}  // namespace
+
+void Program::require_timing(const OpInfo& op) const {
+  for (int i = 0; i < op.n_constants; ++i) require_constant(*this, op.constants[i]);
+  if (op.timing >= 0 && std::isnan(rates[op.timing].head)) {
+    throw InputError(std::string("the program has no vector timing ") + kTimingNames[op.timing]);
+  }
+}
+
+Program Program::parse(const std::string& text) {
+  const Json json = Json::parse(text);
+  Program program;
+  program.kernel = json.at("kernel").as_string();
+  program.core_type = json.at("core_type").as_string();
+  static constexpr const char* kCoreTypes[] = {"AIC", "AIV"};
+  program.core_bit = 1U << index_of(kCoreTypes, program.core_type, "core type");
+  program.grid = static_cast<int>(json.at("grid").as_int());
+  for (const auto& [space, bytes] : json.at("spaces").fields()) {
+    program.space_bytes[index_of(kSpaceNames, space, "space")] = bytes.as_int();
+  }
+  program.space_bytes[static_cast<int>(Space::GM)] = 0;
+  parse_timing(json, &program);
+  for (Constant name : {Constant::QUEUE_DEPTH, Constant::SCALAR_ISSUE, Constant::COUNT_FORM_ISSUE,
+                        Constant::CORE_START_CYCLES, Constant::LAUNCH_CYCLES}) {
+    require_constant(program, name);
+  }
+  program.clock_hz = json.at("clock_hz").as_float();
+  program.event_ids = static_cast<int>(json.at("event_ids").as_int());
+  const Json& usable = json["usable_event_ids"];
+  program.usable_event_ids = usable.is_null() ? program.event_ids : static_cast<int>(usable.as_int());
+  for (const Json& param : json.at("params").items()) {
+    program.params.push_back({param.at("name").as_string(),
+                              static_cast<DType>(index_of(kDTypeNames, param.at("dtype").as_string(), "dtype")),
+                              param.at("kind").as_string() == "tensor"});
+  }
+  for (const Json& site : json.at("sites").items()) {
+    program.sites.push_back(parse_site(site));
+    program.require_timing(*program.sites.back().op);
+  }
+  return program;
+}
+
+Options Options::parse(const std::string& text) {
+  const Json json = Json::parse(text);
+  Options options;
+  auto flag = [&](const char* name, bool* into) {
+    if (!json[name].is_null()) *into = json[name].as_bool();
+  };
+  flag("numerics", &options.numerics);
+  flag("hazards", &options.hazards);
+  flag("trace", &options.trace);
+  flag("strict", &options.strict);
+  if (const Json& dma = json["dma"]; !dma.is_null()) {
+    if (dma.as_string() != "eager" && dma.as_string() != "late") throw InputError("dma is \"eager\" or \"late\"");
+    options.late_dma = dma.as_string() == "late";
+  }
+  if (const Json& cores = json["cores"]; !cores.is_null()) {
+    options.all_cores = false;
+    for (const Json& core : cores.items()) options.cores.push_back(static_cast<int>(core.as_int()));
+  }
+  if (const Json& most = json["max_hazards"]; !most.is_null()) options.max_hazards = static_cast<int>(most.as_int());
+  return options;
+}
+
+}  // namespace tvm_ascend::sim
