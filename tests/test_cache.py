@@ -119,3 +119,54 @@ def test_two_processes_never_see_half_a_file():
         _, errors = writer.communicate(timeout=60)
         assert writer.returncode == 0, errors.decode()
     assert len(cache.load(KEY)) == 4096
+
+
+COMPILE = """
+import sys
+import numpy as np
+import tvm_ascend
+from tvm_ascend.demo.kernels import make_layer_norm
+print("ready", flush=True)
+sys.stdin.readline()
+kernel = tvm_ascend.compile(make_layer_norm(16, 64, 64), out_idx=[1, 2, 3])
+out, mean, var = kernel(np.ones((16, 64), "float16"))
+assert (mean == 1).all() and (var == 0).all() and (out == 0).all()
+"""
+
+
+def test_two_processes_compile_the_same_kernel_at_once(tmp_path):
+    script = tmp_path / "compile_it.py"
+    script.write_text(COMPILE)
+    both = [
+        subprocess.Popen(
+            [sys.executable, "-W", "error::UserWarning", str(script)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        for _ in range(2)
+    ]
+    for process in both:
+        assert process.stdout.readline() == b"ready\n", process.stderr.read().decode()
+    for process in both:
+        process.stdin.write(b"go\n")
+        process.stdin.flush()
+    for process in both:
+        _, errors = process.communicate(timeout=120)
+        assert process.returncode == 0, errors.decode()
+    assert len(list(tmp_path.glob(f"*/*{cache.SUFFIX}"))) == 1
+
+
+def test_compile_rebuilds_a_damaged_result(cache_dir):
+    import tvm_ascend
+    from tvm_ascend.demo.kernels import make_layer_norm
+
+    first = tvm_ascend.compile(make_layer_norm(16, 64, 64))
+    path = only_file(cache_dir)
+    path.write_bytes(path.read_bytes()[:-100])
+    with pytest.warns(UserWarning, match="truncated or damaged; removed, rebuilding"):
+        again = tvm_ascend.compile(make_layer_norm(16, 64, 64))
+    assert again.source == first.source
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        tvm_ascend.compile(make_layer_norm(16, 64, 64))
