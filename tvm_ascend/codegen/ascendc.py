@@ -248,7 +248,7 @@ class _Emitter:
             return
         issue = walk.resolve(self.kernel, node.value)
         dtypes = dict(zip(issue.row.types, issue.dtypes, strict=True))
-        texts = {t: C_TYPES[d] for t, d in dtypes.items()}
+        texts: dict[str, object] = {t: C_TYPES[d] for t, d in dtypes.items()}
         for operand, address in zip(issue.row.operands, issue.operands, strict=True):
             texts[operand.name] = self._element(address)
         for param, value in zip(issue.row.params, issue.params, strict=True):
