@@ -68,14 +68,23 @@ class Tile:
         """The choices by name, as ``schedule_matmul`` takes them."""
         return {name: getattr(self, name) for name in TILE_NAMES} | {"tile_k": self.tile_k}
 
-    def bytes_used(self, problem: Problem) -> dict[str, int]:
-        """On-chip bytes by memory, every stage counted; an L0C element has 4 bytes."""
-        item = problem.itemsize
-        rows, cols = self.tile_m, self.tile_n
+    def bytes_used(self, problem: Problem, c0: int) -> dict[str, int]:
+        """On-chip bytes by memory, every stage counted; an L0C element has 4 bytes.
+
+        Where k is no multiple of a tile, the last piece has buffers of its own.
+        """
+        item, rows, cols = problem.itemsize, self.tile_m, self.tile_n
+        pieces, tail = divmod(problem.k, self.tile_k)
+        l1_depth = min(self.num_stages, pieces) * self.tile_k + align(tail, c0)
+        # A loop of one step is none: its L0 tiles belong to the loop over L1 tiles.
+        versions = min(self.l0_stages, self.k_steps) if self.k_steps > 1 else self.num_stages
+        l0_depth = versions * self.tile_k0 if pieces else 0
+        steps, last = divmod(tail, self.tile_k0)
+        l0_depth += min(self.l0_stages, steps) * self.tile_k0 + align(last, c0)
         return {
-            "l1": self.num_stages * (rows + cols) * self.tile_k * item,
-            "l0a": self.l0_stages * rows * self.tile_k0 * item,
-            "l0b": self.l0_stages * self.tile_k0 * cols * item,
+            "l1": (rows + cols) * l1_depth * item,
+            "l0a": rows * l0_depth * item,
+            "l0b": cols * l0_depth * item,
             "l0c": rows * cols * 4,
         }
 
@@ -150,7 +159,7 @@ def _sizes(step: int, limit: int) -> list[int]:
 
 def misfit(tile: Tile, problem: Problem, chip: ChipSpec) -> str | None:
     """Why a tile cannot be used, or None."""
-    for space, used in tile.bytes_used(problem).items():
+    for space, used in tile.bytes_used(problem, c0_of(problem.dtype, chip)).items():
         if used > chip.capacity(space):
             return f"{space} would need more than its {chip.capacity(space):,} bytes"
     if tile.tile_k >= align(problem.k, tile.tile_k0) + tile.tile_k0:

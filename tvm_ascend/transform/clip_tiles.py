@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import tvm
 import tvm_ffi
 from tvm import sym, tirx
@@ -13,8 +15,9 @@ from tvm_ascend.isa.instr import Space
 from tvm_ascend.language.ops import call, key_of
 from tvm_ascend.layout.scope import space_of
 from tvm_ascend.schedule.match import variables
+from tvm_ascend.transform.fresh_copy import fresh_copy
 from tvm_ascend.transform.notes import note
-from tvm_ascend.transform.tile_args import as_region, long_axes, proves, rebuilt
+from tvm_ascend.transform.tile_args import as_region, is_const, long_axes, proves, rebuilt, resized
 
 CUBE_SPACES = (Space.L1, Space.L0A, Space.L0B, Space.L0C)
 
@@ -32,8 +35,9 @@ class ClipTiles:
         T.ascend.tile_copy(A[bx * 64:bx * 64 + T.min(64, 126 - bx * 64), 0:80],
                            A_l1[0:T.min(64, 126 - bx * 64), 0:80])
 
-    and likewise for every tile computed from it; a loop over k that would only multiply missing
-    elements ends earlier. Where the extents that arrive at a store cannot be shown to cover it, the
+    and likewise for every tile computed from it. A loop whose last iteration alone is cut becomes a
+    loop of whole tiles and that iteration; one over k that would only multiply missing elements
+    ends earlier. Where the extents that arrive at a store cannot be shown to cover it, the
     function is left alone, and copies pad with zeros. Runs once scopes are known, before layouts.
     """
 
@@ -49,14 +53,31 @@ class ClipTiles:
 def clip_tiles(func: tirx.PrimFunc) -> tirx.PrimFunc | None:
     """Clip every Cube tile of a function, or return None when that cannot be shown right."""
     clipper = _Clipper(func)
-    table = [
-        (tirx.For, clipper.loop),
-        (tirx.AttrStmt, clipper.attribute),
-        (tirx.Bind, clipper.bind),
-        (tirx.Evaluate, clipper.evaluate),
-    ]
-    body = tvm_ffi.structural_mutate(func.body, table)
-    return func.with_body(body, func.span) if clipper.sound else None
+    body = clipper.run(func.body)
+    if not clipper.sound:
+        return None
+    return func.with_body(_shrunk(body, clipper.valid), func.span)
+
+
+def _shrunk(body: tirx.Stmt, valid: dict) -> tirx.Stmt:
+    """Allocate no more of a tile than the part that ever holds elements."""
+    smaller: dict = {}
+
+    def allocate(alloc: tirx.AllocBuffer) -> tirx.AllocBuffer:
+        old = alloc.buffer
+        shape = [
+            extent if isinstance(extent, tirx.IntImm) else whole
+            for extent, whole in zip(valid.get(old, old.shape), old.shape, strict=True)
+        ]
+        if not all(int(a) == int(b) for a, b in zip(shape, old.shape, strict=True)):
+            smaller[old] = resized(old, shape)
+        return tirx.AllocBuffer(smaller.get(old, old), alloc.annotations, alloc.span)
+
+    return tvm_ffi.structural_map(
+        body,
+        [(tirx.AllocBuffer, allocate), (tirx.Var, lambda v: smaller.get(v, v))],
+        order="pre",  # an allocation dominates its uses, so `smaller` is filled in time
+    )
 
 
 class _Clipper:
@@ -67,7 +88,7 @@ class _Clipper:
         self.scope: list = list(func.params)
         self.valid: dict = {}
         self.empty_k: dict = {}
-        self.writes = _copies_into(func)
+        self.writes = _copies_into(func.body)
 
     def attribute(self, stmt: tirx.AttrStmt, mutator):
         if stmt.attr_key == "thread_extent":
@@ -79,19 +100,46 @@ class _Clipper:
         self.scope.append(stmt.var)
         return mutator.default_mutate(stmt)
 
-    def loop(self, stmt: tirx.For, mutator):
+    def run(self, stmt: tirx.Stmt) -> tirx.Stmt:
+        """Clip everything in a statement."""
+        table = [
+            (tirx.For, lambda loop, _mutator: self.loop(loop)),
+            (tirx.AttrStmt, self.attribute),
+            (tirx.Bind, self.bind),
+            (tirx.Evaluate, self.evaluate),
+        ]
+        return tvm_ffi.structural_mutate(stmt, table)
+
+    def loop(self, stmt: tirx.For) -> tirx.Stmt:
+        before = dict(self.valid)
+        whole = self.clip_loop(stmt)
+        if not isinstance(whole.extent, tirx.IntImm) or not _extents_name(
+            whole.body, stmt.loop_var
+        ):
+            return _once(whole)
+        last = int(whole.extent) - 1
+        after, self.valid = self.valid, before
+        main = self.clip_loop(self.copied(_trips(stmt, last)))
+        if last < 1 or _extents_name(main.body, main.loop_var):
+            self.valid = after
+            return _once(whole)
+        tail = self.run(self.copied(stmt.body, {stmt.loop_var: stmt.min + last}))
+        return tirx.SeqStmt([_once(main), tail], stmt.span)
+
+    def copied(self, stmt: tirx.Stmt, values: Mapping | None = None):
+        """A copy of a statement whose buffers are known here."""
+        copy = fresh_copy(stmt, values)
+        self.writes.update(_copies_into(copy))
+        return copy
+
+    def clip_loop(self, stmt: tirx.For) -> tirx.For:
+        """Clip the body of a loop, and end the loop where k runs out."""
         var = stmt.loop_var
         self.analyzer.bind(var, Range.from_min_extent(stmt.min, stmt.extent))
         self.scope.append(var)
-        new = mutator.default_mutate(stmt)
+        body = self.run(stmt.body)
         self.scope.pop()
-        trips = self.empty_k.pop(var, None)
-        if trips is None:
-            return new
-        return tirx.For(
-            new.loop_var, new.min, trips, new.kind, new.body, new.thread_binding, new.annotations,
-            new.step, new.span,
-        )  # fmt: skip
+        return _trips(stmt, self.empty_k.pop(var, stmt.extent), body)
 
     def evaluate(self, stmt: tirx.Evaluate, mutator):
         key = key_of(stmt)
@@ -102,7 +150,7 @@ class _Clipper:
         return mutator.default_mutate(stmt)
 
     def copy(self, stmt: tirx.Evaluate):
-        src, dst = (as_region(arg) for arg in stmt.value.args)
+        src, dst = (self.simplified(arg) for arg in stmt.value.args)
         spaces = space_of(src.source), space_of(dst.source)
         if not any(space in CUBE_SPACES for space in spaces):
             return stmt
@@ -120,7 +168,7 @@ class _Clipper:
 
     def gemm(self, stmt: tirx.Evaluate):
         c, a, b, transpose_a, transpose_b, init = stmt.value.args
-        c, a, b = (as_region(x) for x in (c, a, b))
+        c, a, b = (self.simplified(x) for x in (c, a, b))
         (am, ak), (bk, bn) = (matrix_axes(x, t) for x, t in ((a, transpose_a), (b, transpose_b)))
         cm, cn = matrix_axes(c, False)
         m = self.shrink(c.region[cm].extent, *self.available(a, am))
@@ -129,7 +177,15 @@ class _Clipper:
         self.trim(k)
         a, b, c = rebuilt(a, {am: m, ak: k}), rebuilt(b, {bk: k, bn: n}), rebuilt(c, {cm: m, cn: n})
         self.define(c, 1)
+        init = self.analyzer.simplify(init)
         return call("tile_gemm", c, a, b, transpose_a, transpose_b, init, span=stmt.span)
+
+    def simplified(self, arg) -> TensorRegion:
+        region = as_region(arg)
+        ranges = [
+            Range.from_min_extent(self.analyzer.simplify(r.min), r.extent) for r in region.region
+        ]
+        return tirx.BufferRegion(region.source, ranges)
 
     def available(self, region: TensorRegion, axis: int) -> list:
         """How many elements exist from the start of a region on, as far as known."""
@@ -193,6 +249,40 @@ class _Clipper:
             )
 
 
+def _trips(stmt: tirx.For, extent, body=None) -> tirx.For:
+    """The loop with another number of iterations, and another body if given."""
+    return tirx.For(
+        stmt.loop_var, stmt.min, extent, stmt.kind, stmt.body if body is None else body,
+        stmt.thread_binding, stmt.annotations, stmt.step, stmt.span,
+    )  # fmt: skip
+
+
+def _once(stmt: tirx.For) -> tirx.Stmt:
+    """The body alone of a loop that runs once."""
+    if not is_const(stmt.extent, 1):
+        return stmt
+    value = [(tirx.Var, lambda v: stmt.min if v.same_as(stmt.loop_var) else v)]
+    return tvm_ffi.structural_map(stmt.body, value)
+
+
+def _extents_name(body: tirx.Stmt, var) -> bool:
+    """Whether the size of a tile or of a loop inside depends on a variable."""
+    found: list = []
+
+    def check(extent) -> None:
+        if var in variables(extent):
+            found.append(extent)
+
+    tvm_ffi.structural_walk(
+        body,
+        [
+            (TensorRegion, lambda region: [check(r.extent) for r in region.region] and None),
+            (tirx.For, lambda loop: check(loop.extent)),
+        ],
+    )
+    return bool(found)
+
+
 def matrix_axes(region: TensorRegion, transpose) -> tuple[int, int]:
     """The axes of rows and columns of a matrix operand: the last two, swapped when transposed."""
     last = len(region.region) - 1
@@ -205,7 +295,7 @@ def _minimum_of(expr) -> list:
     return [expr]
 
 
-def _copies_into(func: tirx.PrimFunc) -> dict:
+def _copies_into(body: tirx.Stmt) -> dict:
     """How many copies write each buffer."""
     count: dict = {}
 
@@ -214,5 +304,5 @@ def _copies_into(func: tirx.PrimFunc) -> dict:
             buffer = as_region(stmt.value.args[1]).source
             count[buffer] = count.get(buffer, 0) + 1
 
-    tvm_ffi.structural_walk(func.body, [(tirx.Evaluate, seen)])
+    tvm_ffi.structural_walk(body, [(tirx.Evaluate, seen)])
     return count

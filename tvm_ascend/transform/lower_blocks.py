@@ -12,7 +12,7 @@ from tvm import s_tir, tirx
 
 from tvm_ascend.transform.clip_tiles import clip_tiles
 from tvm_ascend.transform.convert_blocks import ConvertBlocks
-from tvm_ascend.transform.tile_args import is_const
+from tvm_ascend.transform.tile_args import is_const, resized
 
 # The cache of a tile that runs past its tensor must hold the whole tile, hence not strict.
 _BEFORE = (
@@ -59,9 +59,7 @@ def _tidy(body):
         old = alloc.buffer
         name = _SCHEDULED_NAME.sub(r"_\1", str(old.name))
         if name != old.name:
-            renamed[old] = tirx.decl_buffer(
-                old.shape, old.dtype, name, scope=old.scope(), layout=old.ty.layout
-            )
+            renamed[old] = resized(old, name=name)
         return tirx.AllocBuffer(renamed.get(old, old), {}, alloc.span)
 
     def unwrap(loop: tirx.For):

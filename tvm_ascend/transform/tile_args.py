@@ -39,3 +39,14 @@ def rebuilt(region: TensorRegion, extents: dict) -> TensorRegion:
         for axis, r in enumerate(region.region)
     ]
     return tirx.BufferRegion(region.source, ranges)
+
+
+def resized(buffer, shape=None, name: str | None = None):
+    """A buffer like another, of another shape or name."""
+    return tirx.decl_buffer(
+        buffer.shape if shape is None else shape,
+        buffer.dtype,
+        name or str(buffer.name),
+        scope=buffer.scope(),
+        layout=None if buffer.ty.layout is None else "default",
+    )
