@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Default schedules compiled and run on the simulator, every hazard check on."""
+
+import numpy as np
+import pytest
+import tvm
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tvm import relax
+
+import tvm_ascend
+from tests.schedule.test_vector_rules import NN, REDUCTIONS, layer_norm, legalized, softmax
+from tests.transform.test_select_cube import matmul
+
+SIZES = st.one_of(st.integers(1, 40), st.integers(100, 140))
+
+
+def run(func, *inputs, overrides=None):
+    options = tvm_ascend.Options(overrides=overrides or {}, cache=False)
+    out_idx = [len(func.params) - 1]
+    kernel = tvm_ascend.compile(func, out_idx=out_idx, target="ascend", options=options)
+    return kernel, kernel(*inputs)
+
+
+def check_matmul(m, k, n, overrides=None, transpose_a=False, transpose_b=False, out="float32"):
+    """Small integers, so that the result is exact whatever the order of the sums."""
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(-4, 5, (m, k)), rng.integers(-4, 5, (k, n))
+    stored = [x.T if turn else x for x, turn in ((a, transpose_a), (b, transpose_b))]
+    inputs = [np.ascontiguousarray(x, "float16") for x in stored]
+    func = matmul(m, k, n, transpose_a, transpose_b, out)
+    kernel, got = run(func, *inputs, overrides=overrides)
+    assert kernel.artifact.rule == "matmul"
+    assert (got == a @ b).all()
+
+
+@pytest.mark.parametrize("shape", [(512, 512, 512), (126, 80, 159)])
+def test_matmul_is_exact(shape):
+    check_matmul(*shape)
+
+
+@settings(max_examples=12)
+@given(SIZES, SIZES, SIZES, st.booleans(), st.booleans(), st.sampled_from(("float32", "float16")))
+def test_matmul_of_any_shape_is_exact(m, k, n, transpose_a, transpose_b, out):
+    check_matmul(m, k, n, None, transpose_a, transpose_b, out)
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        {"tile_m": 16, "tile_n": 16, "tile_k": 16},
+        {"tile_m": 64, "tile_n": 48, "tile_k": 64, "tile_k0": 32, "num_stages": 1},
+        {"tile_m": 128, "tile_n": 256, "tile_k": 96, "tile_k0": 48, "l0_stages": 1},
+    ],
+)
+def test_overridden_tiles_stay_exact(overrides):
+    check_matmul(150, 203, 270, overrides)
+
+
+def test_more_tiles_than_cores_are_exact():
+    check_matmul(200, 40, 130, {"tile_m": 16, "tile_n": 16})
+
+
+@pytest.mark.parametrize("name", REDUCTIONS)
+def test_row_reductions(name, rng):
+    make, reference, count = REDUCTIONS[name]
+    shapes = [(5, 33, 70), (70,), (70,)][:count]
+    inputs = [rng.normal(size=shape).astype("float32") for shape in shapes]
+    kernel, got = run(legalized(make, *shapes), *inputs)
+    assert kernel.artifact.rule == "row_reduction"
+    want = reference(*(x.astype("float64") for x in inputs))
+    np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6)
+
+
+def test_half_precision_layer_norm(rng):
+    shapes = [(126, 159), (159,), (159,)]
+    inputs = [rng.normal(size=shape).astype("float16") for shape in shapes]
+    func = legalized(lambda x, g, b: NN.layer_norm(x, g, b, axes=[-1]), *shapes, dtype="float16")
+    _, got = run(func, *inputs)
+    want = layer_norm(*(x.astype("float64") for x in inputs))
+    np.testing.assert_allclose(got, want, atol=4e-3, rtol=2e-3)
+
+
+@pytest.mark.parametrize("shape", [(7,), (10000,), (33, 70), (1000, 3), (2, 3, 5, 40), (3, 20000)])
+def test_elementwise(shape, rng):
+    x, y = (rng.normal(size=shape).astype("float32") for _ in range(2))
+    kernel, got = run(legalized(relax.op.multiply, shape, shape), x, y)
+    assert kernel.artifact.rule == "elementwise"
+    assert (got == x * y).all()
+
+
+def test_what_no_rule_takes_is_right_too(rng):
+    x = rng.normal(size=(9, 14)).astype("float32")
+    kernel, got = run(legalized(lambda x: NN.softmax(x, axis=0), (9, 14)), x)
+    assert kernel.artifact.rule == "scalar"
+    np.testing.assert_allclose(got, softmax(x.T.astype("float64")).T, rtol=1e-5)
+
+
+def test_every_input_dtype_of_the_cube_is_exact():
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(-100, 100, (70, 90)), rng.integers(-100, 100, (33, 90))
+    left, right = (tvm.te.placeholder(x.shape, "int8", name=n) for x, n in ((a, "a"), (b, "b")))
+    k = tvm.te.reduce_axis((0, 90), "k")
+    product = tvm.te.compute(
+        (70, 33),
+        lambda i, j: tvm.te.sum(left[i, k].astype("int32") * right[j, k].astype("int32"), axis=k),
+        name="c",
+    )
+    func = tvm.te.create_prim_func([left, right, product])
+    kernel, got = run(func, a.astype("int8"), b.astype("int8"))
+    assert kernel.artifact.rule == "matmul"
+    assert (got == a @ b.T).all()
