@@ -114,9 +114,7 @@ class AscendNamespace:
 def _builder(key: str, names: tuple[str, ...], doc: str):
     def build(*args: object) -> tvm.ir.Call:
         if len(args) != len(names):
-            raise TypeError(
-                f"T.ascend.{key} takes ({', '.join(names)}), got {len(args)} arguments"
-            )
+            raise TypeError(f"T.ascend.{key} takes ({', '.join(names)}), got {len(args)} arguments")
         return call_expr(key, *args)
 
     build.__name__ = key

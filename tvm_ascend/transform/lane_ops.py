@@ -49,7 +49,7 @@ def binary(
     def piece(first: object, mask: object, repeat: object) -> tirx.Stmt:
         at = [advance(ctx, r, first) for r in (Run(dst), a, b)]
         flags = (False, a.broadcast, b.broadcast)
-        strides = [0 if f else 1 for f in flags] + [0 if f else 8 for f in flags]
+        strides = [0 if f else 1 for f in flags] + [0 if f else ctx.repeat_blocks for f in flags]
         return ctx.emit(key, *at, mask, repeat, *strides)
 
     stmts = []
@@ -76,6 +76,11 @@ def in_chunks(ctx: Selection, total: object, most: int, make) -> list[tirx.Stmt]
     )
 
 
+def has_scalar_form(key: str, scalar: tvm.ir.Expr, dtype: str, scalar_first: bool) -> bool:
+    """Whether an operation with a scalar has an exact form."""
+    return key != "div" or (not scalar_first and exact_inverse(scalar, dtype) is not None)
+
+
 def with_scalar(
     ctx: Selection,
     key: str,
@@ -84,8 +89,8 @@ def with_scalar(
     scalar: tvm.ir.Expr,
     count: object,
     scalar_first: bool,
-) -> list[tirx.Stmt] | None:
-    """Combine a run with a scalar, or return None where no scalar form is exact."""
+) -> list[tirx.Stmt]:
+    """Combine a run with a scalar, where that has an exact form."""
     dtype = dtype_of(dst.source)
     if key == "sub":
         if not scalar_first:
@@ -96,10 +101,7 @@ def with_scalar(
             ctx.emit("adds", dst, dst, scalar, count),
         ]
     if key == "div":
-        inverse = None if scalar_first else exact_inverse(scalar, dtype)
-        if inverse is None:
-            return None
-        key, scalar = "mul", tirx.const(inverse, dtype)
+        key, scalar = "mul", tirx.const(exact_inverse(scalar, dtype), dtype)
     form = SCALAR_FORMS.get(key, "")
     if not supports(form, dtype):
         raise NotVectorizable(f"there is no {dtype} {key}")

@@ -14,17 +14,21 @@ from tvm_ascend.transform.access import constant, dtype_of, itemsize
 
 
 def pad_ub_rows(body: tirx.Stmt, chip: ChipSpec) -> tirx.Stmt:
-    """Return the statement with the last dimension of every UB buffer padded; indices stay."""
+    """Return the statement with the last dimension of every UB buffer padded; indices stay.
+
+    Dimensions of extent 1 at the end do not count: a column vector stays contiguous.
+    """
     padded: dict[tvm.ir.Var, tvm.ir.Var] = {}
 
     def pad(node: tirx.AllocBuffer) -> tirx.AllocBuffer:
         old = node.buffer
         block = max(chip.block_bytes // itemsize(dtype_of(old)), 1)
         shape = list(old.ty.shape) or [1]
-        last = constant(shape[-1])
+        axis = max((k for k, n in enumerate(shape) if constant(n) != 1), default=len(shape) - 1)
+        last = constant(shape[axis])
         if space_of(old) is not Space.UB or last is None or (last % block == 0 and old.ty.shape):
             return node
-        shape[-1] = -(-last // block) * block
+        shape[axis] = -(-last // block) * block
         padded[old] = tirx.decl_buffer(shape, dtype_of(old), old.name, scope=old.scope())
         return tirx.AllocBuffer(padded[old], node.annotations, node.span)
 

@@ -11,10 +11,10 @@ from tvm import tirx
 from tvm.ir import TensorLoad
 
 from tvm_ascend.isa.instr import Space
-from tvm_ascend.transform.access import Access, access_of, constant, dtype_of
+from tvm_ascend.transform.access import Access, access_of, constant, dtype_of, substitute
 from tvm_ascend.transform.cast_path import cast_path
-from tvm_ascend.transform.evaluate import Evaluator, Value, compute_dtype
-from tvm_ascend.transform.lane_ops import Run, binary, in_chunks, with_scalar
+from tvm_ascend.transform.evaluate import Evaluator, compute_dtype
+from tvm_ascend.transform.lane_ops import binary, in_chunks, with_scalar
 from tvm_ascend.transform.nest import (
     LANE,
     LANES,
@@ -27,10 +27,12 @@ from tvm_ascend.transform.nest import (
     gm_view,
     split_nest,
 )
-from tvm_ascend.transform.reduce_tree import KINDS, identity, reduce_run
+from tvm_ascend.transform.reduce_tree import KINDS, fold_columns, fold_pays, identity, reduce_run
 from tvm_ascend.transform.select_move import load as load_tile
 from tvm_ascend.transform.select_move import store as store_tile
 from tvm_ascend.transform.selection import NotVectorizable, Selection, limit, supports
+from tvm_ascend.transform.tile_columns import by_columns, columns_pay
+from tvm_ascend.transform.values import Value
 
 _KIND_OF_NODE = {tirx.Add: "sum", tirx.Max: "max", tirx.Min: "min"}
 
@@ -81,7 +83,23 @@ def loads_of(expr: tvm.ir.Expr) -> list[TensorLoad]:
 
 
 def select_store(ctx: Selection, loops: list[Loop], store: ElementStore) -> list[tirx.Stmt]:
-    """Select the instructions of one store inside ``loops``, outermost first."""
+    """Select the instructions of one store inside ``loops``, outermost first.
+
+    Whole tiles at a time where the temporaries fit, else row by row.
+    """
+    made = len(ctx.allocations)
+    before = ctx.temporary_bytes()
+    try:
+        stmts = _select(ctx, loops, store, whole=True)
+        if ctx.temporary_bytes() - before <= ctx.room:
+            return stmts
+    except NotVectorizable:
+        pass
+    del ctx.allocations[made:]
+    return _select(ctx, loops, store, whole=False)
+
+
+def _select(ctx: Selection, loops: list[Loop], store: ElementStore, whole: bool) -> list[tirx.Stmt]:
     variables = [v for v, _ in loops]
     dst = _affine(store.buffer, store.indices, variables)
     accesses = [_affine(x.source, x.indices, variables) for x in loads_of(store.value)]
@@ -92,9 +110,9 @@ def select_store(ctx: Selection, loops: list[Loop], store: ElementStore) -> list
     if store.clear and (not reduces_lanes or any(v in fixed for v, _ in nest.outer)):
         kept = [x for x in loops if x[0] not in fixed]
         start = identity(store.kind, dtype_of(store.buffer))
-        first = select_store(ctx, kept, ElementStore(store.buffer, store.indices, start))
+        first = _select(ctx, kept, ElementStore(store.buffer, store.indices, start), whole)
         store = replace(store, clear=False)
-    one = _Store(ctx, nest, store, fixed)
+    one = _Store(ctx, nest, store, fixed, whole and nest.row is not None)
     stmts = one.reduce_lanes() if reduces_lanes else one.element_wise()
     return first + around(ctx, nest.outer, stmts)
 
@@ -126,12 +144,15 @@ class _Place:
 class _Store:
     """Selection of one store, its loops being split."""
 
-    def __init__(self, ctx: Selection, nest: Nest, store: ElementStore, fixed: set) -> None:
+    def __init__(
+        self, ctx: Selection, nest: Nest, store: ElementStore, fixed: set, whole: bool
+    ) -> None:
         self.ctx = ctx
         self.nest = nest
         self.store = store
         self.fixed = fixed
-        self.values = Evaluator(ctx, nest)
+        self.whole = whole
+        self.values = Evaluator(ctx, nest, whole)
         variables = [v for v, _ in nest.tile_loops]
         self.dst = _affine(store.buffer, store.indices, variables)
 
@@ -170,11 +191,21 @@ class _Store:
             raise NotVectorizable(f"there is no {into.dtype} {key}")
         value = values.cast(values.evaluate(self.store.value), into.dtype)
         domain = TILE if self.nest.row else LANES if self.nest.lanes else UNIT
-        dst, count, out = values.address(into, domain), values.count(domain), values.out(domain)
+        dst = Value(into.dtype, self.nest.domain(into), access=into)
         if value.expr is not None:
-            out += with_scalar(ctx, key, dst, Run(dst), value.expr, count, False)
+            values.apply(
+                domain,
+                [dst],
+                lambda at, n: with_scalar(ctx, key, at[0].address, at[0], value.expr, n, False),
+            )
+        elif domain == TILE and columns_pay(values, key, [dst, value]):
+            values.before += by_columns(values, key, dst, value, dst)
         else:
-            out += binary(ctx, key, dst, Run(dst), values.run(value, domain), count)
+            values.apply(
+                domain,
+                [dst, value],
+                lambda at, n: binary(ctx, key, at[0].address, at[1], at[0], n),
+            )
 
     def reduce_lanes(self) -> list[tirx.Stmt]:
         """Reduce every run to one element, then combine with the destination."""
@@ -216,41 +247,48 @@ class _Store:
 
     def _reduce_runs(self, kind: str, partial: Value, value: Value) -> None:
         ctx, nest, values = self.ctx, self.nest, self.values
-        row = nest.row
-        count, lanes = constant(nest.count), ctx.lanes(value.dtype)
-        if row is None:
+        if nest.row is None:
             dst = values.address(partial.access, UNIT)
             src = values.address(value.access, LANES)
             values.before += reduce_run(ctx, kind, dst, src, nest.count)
             return
-        pitch = value.access.stride(row[0])
-        step = partial.access.stride(row[0])
-        whole_rows = not values.per_row and count is not None and count <= lanes
-        if whole_rows and isinstance(pitch, int) and isinstance(step, int) and pitch and step:
-            blocks = pitch // ctx.block(value.dtype)
-            values.before += self._narrow_rows(kind, partial, value, count, blocks, step)
+        count, lanes = constant(nest.count), ctx.lanes(value.dtype)
+        step = partial.access.stride(nest.row[0])
+        if not values.per_row and count is not None and isinstance(step, int):
+            if count > lanes and fold_pays(values, kind, value):
+                value, count = fold_columns(values, kind, value), lanes
+            if count <= lanes and value.domain == TILE and values.pitch(value):
+                values.before += self._narrow_rows(kind, partial, value, count, step)
+                return
+        if value.domain == TILE and not self.whole:
+            dst = partial.access.at(nest.lanes_at_zero, ctx.analyzer)
+            src = values.address(value.access, TILE)
+            values.per_row += reduce_run(ctx, kind, dst, src, nest.count)
             return
-        dst = partial.access.at(nest.lanes_at_zero, ctx.analyzer)
-        src = values.address(value.access, TILE)
-        values.per_row += reduce_run(ctx, kind, dst, src, nest.count)
+        row = tirx.Var(nest.row[0].name, str(nest.row[0].ty.dtype))
+        ctx.analyzer.bind(row, tvm.ir.Range(0, nest.rows))
+        dst = partial.access.at({**nest.lanes_at_zero, **values.at_row(row)}, ctx.analyzer)
+        src = values.address(value.access, TILE, row)
+        body = reduce_run(ctx, kind, dst, src, nest.count)
+        values.before += around(ctx, ((row, nest.rows),), body)
 
     def _narrow_rows(
-        self, kind: str, partial: Value, value: Value, count: int, blocks: int, step: int
+        self, kind: str, partial: Value, value: Value, count: int, step: int
     ) -> list[tirx.Stmt]:
         """Reduce rows that fit one repeat, a row per repeat."""
         ctx, key = self.ctx, f"whole_reduce_{kind}"
-        var, rows = self.nest.row
+        blocks = self.values.pitch(value) // ctx.block(value.dtype)
 
         def piece(first: object, repeat: object) -> tirx.Stmt:
-            at = {**self.nest.lanes_at_zero, var: first}
+            at = {**self.nest.lanes_at_zero, **self.values.at_row(first)}
             addresses = [v.access.at(at, ctx.analyzer) for v in (partial, value)]
             return ctx.emit(key, *addresses, count, repeat, step, 1, blocks)
 
-        return in_chunks(ctx, rows, limit(key, "repeat"), piece)
+        return in_chunks(ctx, self.nest.rows, limit(key, "repeat"), piece)
 
     def _reduce_rows(self, kind: str, partial: Value) -> tuple[Value, list[tirx.Stmt]]:
         """Reduce the results of all rows to one."""
-        after = Evaluator(self.ctx, self.nest)
+        after = Evaluator(self.ctx, self.nest, self.whole)
         total = after.temporary(UNIT, partial.dtype)
         dst = after.address(total.access, UNIT)
         src = after.address(partial.access, ROWS)
@@ -261,7 +299,7 @@ class _Store:
         """Write results to the destination, with the old elements unless cleared."""
         domain = partial.domain
         place = self.place(not self.store.clear)
-        values = Evaluator(self.ctx, self.nest)
+        values = Evaluator(self.ctx, self.nest, self.whole)
         into = place.access
         if not values.reachable(into, domain):
             return self._combine_scalar(partial)
@@ -276,14 +314,17 @@ class _Store:
 
     def _combine_scalar(self, partial: Value) -> list[tirx.Stmt]:
         """Combine element by element on the scalar unit, for elements off block boundaries."""
-        store = self.store
+        store, loops, fresh = self.store, (), {}
+        if ROW in partial.domain:
+            var, rows = self.nest.row
+            fresh = {var: tirx.Var(var.name, str(var.ty.dtype))}
+            loops = ((fresh[var], rows),)
         node = next(n for n, k in _KIND_OF_NODE.items() if k == store.kind)
-        new = partial.access.at({}, self.ctx.analyzer)
+        indices = [substitute(i, fresh) for i in store.indices]
+        new = partial.access.at(fresh, self.ctx.analyzer)
         new = new if partial.dtype == self.dst.dtype else tirx.Cast(self.dst.dtype, new)
-        old = tirx.BufferLoad(store.buffer, list(store.indices))
-        value = new if store.clear else node(old, new)
-        stmt = tirx.BufferStore(store.buffer, value, list(store.indices), self.ctx.span)
-        loops = (self.nest.row,) if ROW in partial.domain else ()
+        value = new if store.clear else node(tirx.BufferLoad(store.buffer, indices), new)
+        stmt = tirx.BufferStore(store.buffer, value, indices, self.ctx.span)
         return around(self.ctx, loops, [stmt])
 
 

@@ -11,7 +11,7 @@ from tvm.tirx.transform.function_pass import prim_func_pass
 from tvm_ascend.errors import at
 from tvm_ascend.hw.chip import ChipSpec
 from tvm_ascend.isa.instr import Space
-from tvm_ascend.language.loops import PARALLEL
+from tvm_ascend.language.loops import NUM_STAGES, PARALLEL
 from tvm_ascend.language.ops import TILE_OPS, key_of
 from tvm_ascend.layout.scope import space_of
 from tvm_ascend.target import chip_of
@@ -22,7 +22,7 @@ from tvm_ascend.transform.scalar_code import scalar_loops, scalar_tile_op
 from tvm_ascend.transform.select_cube import select_cube
 from tvm_ascend.transform.select_loops import select_loops, select_statement
 from tvm_ascend.transform.select_tile import select_tile
-from tvm_ascend.transform.selection import NotVectorizable, Selection
+from tvm_ascend.transform.selection import NotVectorizable, Selection, buffer_bytes
 
 _CUBE_SPACES = (Space.L1, Space.L0A, Space.L0B, Space.L0C)
 
@@ -50,17 +50,34 @@ class SelectInstructions:
         self, func: tirx.PrimFunc, _mod: tvm.IRModule, _ctx: object
     ) -> tirx.PrimFunc:
         chip = chip_of(func)
-        selector = _Selector(chip, CubeTiles(func, chip))
-        body = selector.run(pad_ub_rows(func.body, chip))
+        padded = pad_ub_rows(func.body, chip)
+        selector = _Selector(chip, CubeTiles(func, chip), _room(padded, chip))
+        body = selector.run(padded)
         return note(func.with_body(body, func.span), *selector.notes)
+
+
+def _room(body: tirx.Stmt, chip: ChipSpec) -> int:
+    """Bytes of UB left for temporaries, every buffer counted as often as loops may keep it."""
+    used, stages = [], [1]
+
+    def allocation(node: tirx.AllocBuffer) -> None:
+        if space_of(node.buffer) is Space.UB:
+            used.append(buffer_bytes(node.buffer))
+
+    def loop(node: tirx.For) -> None:
+        stages.append(int(node.annotations.get(NUM_STAGES, 1)))
+
+    tvm_ffi.structural_walk(body, [(tirx.AllocBuffer, allocation), (tirx.For, loop)])
+    return chip.capacity(Space.UB) // max(stages) - sum(used)
 
 
 class _Selector:
     """Walks a function with the bounds of the variables in scope."""
 
-    def __init__(self, chip: ChipSpec, cube: CubeTiles) -> None:
+    def __init__(self, chip: ChipSpec, cube: CubeTiles, room: int) -> None:
         self.chip = chip
         self.cube = cube
+        self.room = room
         self.analyzer = sym.Analyzer()
         self.notes: list[str] = []
 
@@ -105,7 +122,7 @@ class _Selector:
         return self.attempt(ctx, lambda: select_tile(ctx, call), lambda: scalar_tile_op(ctx, call))
 
     def context(self, span: tvm.ir.Span | None) -> Selection:
-        return Selection(self.chip, self.analyzer, span)
+        return Selection(self.chip, self.analyzer, span, self.room)
 
     def attempt(self, ctx: Selection, vector, scalar, quiet: bool = False) -> tirx.Stmt:
         """Return the vector form of a statement, or the scalar one with a note."""

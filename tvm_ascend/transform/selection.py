@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import tvm
@@ -30,6 +31,8 @@ class Selection:
     chip: ChipSpec
     analyzer: sym.Analyzer
     span: tvm.ir.Span | None = None
+    room: int = 0
+    """Bytes of UB that the function's own buffers leave for temporaries."""
     allocations: list[tirx.AllocBuffer] = field(default_factory=list)
 
     def alloc(
@@ -49,9 +52,18 @@ class Selection:
         """Elements of one 32-byte block."""
         return self.chip.block_bytes // itemsize(dtype)
 
+    @property
+    def repeat_blocks(self) -> int:
+        """Blocks of one repeat."""
+        return self.chip.repeat_bytes // self.chip.block_bytes
+
     def lanes(self, dtype: str) -> int:
         """Elements of one repeat."""
         return self.chip.repeat_bytes // itemsize(dtype)
+
+    def temporary_bytes(self) -> int:
+        """Bytes of all temporaries made so far."""
+        return sum(buffer_bytes(a.buffer) for a in self.allocations)
 
     def emit(self, key: str, *args: object) -> tirx.Evaluate:
         """Build one instruction at the current source line."""
@@ -67,6 +79,11 @@ class Selection:
             return expr
         bound = self.analyzer.const_int_bound(expr)
         return None if bound.max_value >= bound.POS_INF else int(bound.max_value)
+
+
+def buffer_bytes(buffer: tvm.ir.Var) -> int:
+    """Bytes of a buffer of constant shape."""
+    return math.prod(int(n) for n in buffer.ty.shape) * itemsize(buffer.ty.dtype)
 
 
 def supports(key: str, *dtypes: str) -> bool:
