@@ -6,6 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMPS := $(VENV)/.stamps
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+LIBRARY := tvm_ascend/lib/libtvm_ascend.so
 NATIVE_SOURCES := $(shell find src cmake CMakeLists.txt -type f)
 OUT ?= build/demo
 
@@ -31,9 +32,9 @@ lint: setup-dev
 docs: setup
 	$(BIN)/python -m tvm_ascend.dev.reference --out build/docs
 
-setup: $(STAMPS)/native
+setup: $(LIBRARY)
 
-setup-dev: $(STAMPS)/native $(STAMPS)/dev
+setup-dev: $(STAMPS)/dev $(LIBRARY)
 
 clean:
 	rm -rf build tvm_ascend/lib $(VENV)
@@ -52,7 +53,7 @@ $(STAMPS)/package: $(STAMPS)/venv pyproject.toml setup.py
 	$(PIP) --no-build-isolation --editable .
 	@touch $@
 
-$(STAMPS)/native: $(STAMPS)/package $(NATIVE_SOURCES)
+$(LIBRARY): $(STAMPS)/package $(NATIVE_SOURCES)
 	$(BIN)/python setup.py --quiet build_ext --inplace
 	@touch $@
 
