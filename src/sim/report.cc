@@ -60,6 +60,17 @@ void write_counts(const Context& context, JsonWriter* out) {
   out->close('}');
 }
 
+// The statements that a twin added to the program's own, which `trace` numbers behind them.
+void write_added_sites(const Context& context, JsonWriter* out) {
+  out->key("added_sites").open('[');
+  for (auto i = static_cast<uint32_t>(context.program.sites.size()); i < context.sites.size(); ++i) {
+    const Site& site = context.sites[i];
+    out->open('{').key("op").value(std::string(site.op->key)).key("text").value(site.text);
+    out->key("where").value(site.where).close('}');
+  }
+  out->close(']');
+}
+
 }  // namespace
 
 std::string report_json(const Context& context) {
@@ -76,6 +87,7 @@ std::string report_json(const Context& context) {
   for (const Hazard& hazard : context.hazards.all()) write_hazard(context, hazard, &out);
   out.close(']');
   if (context.options.trace) {
+    write_added_sites(context, &out);
     out.key("trace").open('[');
     for (const TraceEvent& event : context.trace) {
       out.open('[').value(static_cast<int64_t>(event.core)).value(std::string(name_of(event.pipe)));

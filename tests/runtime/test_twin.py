@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 import tvm
@@ -10,7 +12,7 @@ from final_functions import cube_kernel, scalar_kernel, vector_kernel
 
 from tvm_ascend.codegen.ascendc import emit
 from tvm_ascend.codegen.program import build_program
-from tvm_ascend.errors import AscendError, TwinCompileError, TwinCompilerMissing
+from tvm_ascend.errors import RaceError, TwinCompileError, TwinCompilerMissing
 from tvm_ascend.hw import CHIPS, DEFAULT_CHIP
 from tvm_ascend.options import SimOptions
 from tvm_ascend.runtime import twin
@@ -80,7 +82,7 @@ def test_a_missing_wait_is_reported_by_the_twin_too():
     assert wait in text
     program = build_program(vector_kernel, CHIP)
     executor = twin.TwinExecutor(program.table, text.replace(wait, ""), "twice", 2)
-    with pytest.raises(AscendError):
+    with pytest.raises(RaceError, match=r"kernel\.cce:\d+.*V_MTE3"):
         executor.launch([tvm.runtime.tensor(v) for v in CASES["vector"][1]], SimOptions())
 
 
@@ -119,3 +121,14 @@ def test_headers_of_an_installed_package_come_first(monkeypatch, tmp_path):
     (package / "include" / "twin").mkdir(parents=True)
     monkeypatch.setattr(twin, "__file__", str(package / "runtime" / "twin.py"))
     assert twin.twin_include_dirs() == (package / "include" / "twin",)
+
+
+def test_the_trace_names_the_emitted_statements(tmp_path):
+    program = build_program(vector_kernel, CHIP)
+    executor = twin.TwinExecutor(program.table, emit(vector_kernel), "twice", 2)
+    args = [tvm.runtime.tensor(v) for v in CASES["vector"][1]]
+    report = executor.launch(args, SimOptions(trace=True))
+    events = json.loads(report.trace(tmp_path / "t.json").read_text())["traceEvents"]
+    places = {e["args"]["where"] for e in events if e["ph"] == "X"}
+    assert places
+    assert all(place.startswith("kernel.cce:") for place in places)

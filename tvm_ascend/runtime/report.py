@@ -159,6 +159,6 @@ def read_report(kernel: str, raw: str, sites: Sequence[Mapping]) -> Report:
         bytes=data["bytes"],
         instructions=data["instructions"],
         hazards=hazards,
-        sites=sites,
+        sites=[*sites, *data.get("added_sites", ())],
         events=data.get("trace") or (),
     )
