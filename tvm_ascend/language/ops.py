@@ -98,7 +98,7 @@ def _argument(key: str, value: object) -> object:
 
 
 def call_expr(key: str, *args: object, span: tvm.ir.Span | None = None) -> tvm.ir.Call:
-    """Build the call expression of one op; Python scalars, strings and whole buffers are converted."""
+    """Build the call of one op; Python scalars, strings and whole buffers are converted."""
     return tvm.ir.Call(_op(key), [_argument(key, a) for a in args], ret_ty="void", span=span)
 
 
@@ -114,7 +114,7 @@ class AscendNamespace:
 def _builder(key: str, names: tuple[str, ...], doc: str):
     def build(*args: object) -> tvm.ir.Call:
         if len(args) != len(names):
-            raise TypeError(f"T.ascend.{key} takes ({', '.join(names)}), got {len(args)} arguments")
+            raise TypeError(f"T.ascend.{key} takes {names}, got {len(args)} arguments")
         return call_expr(key, *args)
 
     build.__name__ = key
