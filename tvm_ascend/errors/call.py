@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Errors of `compile`, of calls of a kernel, and of the executors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tvm_ascend.errors.base import AscendError
+
+
+class ArgumentCountError(AscendError):
+    """A kernel called with too many or too few arguments."""
+
+    def __init__(self, kernel: str, given: int, names: list[str]) -> None:
+        super().__init__(
+            f"`{kernel}` was called with {given} arguments; it takes {len(names)}: "
+            f"{', '.join(names)}. Outputs named in out_idx are allocated and returned, do not pass "
+            "them."
+        )
+
+
+class ArgumentTypeError(AscendError):
+    """An argument that is no tensor, or one with another dtype than the kernel's."""
+
+    def __init__(self, kernel: str, name: str, given: object, expected: str) -> None:
+        super().__init__(
+            f"argument `{name}` of `{kernel}` is {given}; the kernel was compiled for {expected}. "
+            f"Convert it first, for example x.astype('{expected}'), or compile for another dtype."
+        )
+
+
+class ArgumentShapeError(AscendError):
+    """An argument whose shape is not the kernel's."""
+
+    def __init__(
+        self, kernel: str, name: str, given: tuple[Any, ...], expected: tuple[Any, ...] | None
+    ) -> None:
+        super().__init__(
+            f"argument `{name}` of `{kernel}` has shape {given}; the kernel was compiled for "
+            f"{expected}. Compile the kernel for this shape, or pass a tensor of that shape."
+        )
+
+
+class ArgumentLayoutError(AscendError):
+    """An output argument that the kernel cannot write in place."""
+
+    def __init__(self, kernel: str, name: str, why: str) -> None:
+        super().__init__(
+            f"argument `{name}` of `{kernel}` is {why}, so the kernel cannot write to it in place. "
+            "Pass a contiguous, writable tensor, or name it in out_idx."
+        )
+
+
+class OutIndexError(AscendError):
+    """An ``out_idx`` that names no tensor parameter."""
+
+    def __init__(self, kernel: str, index: object, names: list[str]) -> None:
+        count = len(names)
+        super().__init__(
+            f"out_idx {index} does not name a tensor parameter of `{kernel}`; it has {count}: "
+            f"{', '.join(f'{i} {n}' for i, n in enumerate(names))}. Use distinct integers from 0 "
+            f"to {count - 1}, or from -{count} to -1."
+        )
+
+
+class SymbolicShapeError(AscendError):
+    """A parameter whose shape is not a constant."""
+
+    def __init__(self, kernel: str, name: str, shape: object) -> None:
+        super().__init__(
+            f"parameter `{name}` of `{kernel}` has the symbolic shape {shape}; shapes must be "
+            "constants in this version. Compile one kernel per shape."
+        )
+
+
+class NotAKernelError(AscendError):
+    """Something that ``compile`` cannot compile."""
+
+    def __init__(self, given: object, allowed: str) -> None:
+        super().__init__(f"cannot compile {given}; {allowed}.")
+
+
+class UnknownExecutorError(AscendError):
+    """An executor name outside the list, or one that is not available here."""
+
+    def __init__(self, name: str, allowed: str) -> None:
+        super().__init__(f"executor {name!r} cannot be used; {allowed}.")
+
+
+class UnknownStageError(AscendError):
+    """A stage name that the pipeline does not have."""
+
+    def __init__(self, name: str, known: list[str]) -> None:
+        super().__init__(f"there is no stage {name!r}; the stages are {', '.join(known)}.")
+
+
+class UnknownOverrideError(AscendError):
+    """An override that no choice of this kernel answers to."""
+
+    def __init__(self, name: str, decisions: dict[str, object]) -> None:
+        known = ", ".join(f"{k} (now {v})" for k, v in decisions.items()) or "none"
+        super().__init__(
+            f"override {name!r} names no choice of this kernel; its choices are {known}. Correct "
+            "the name in Options(overrides=...)."
+        )
+
+
+class NativeLibraryError(AscendError):
+    """The simulator's shared library cannot be loaded."""
+
+    def __init__(self, path: object, reason: str) -> None:
+        super().__init__(
+            f"the native library {path} does not load: {reason}. Rebuild it with `cmake -S . -B "
+            "build -G Ninja && cmake --build build`, or reinstall tvm_ascend; `python -m "
+            "tvm_ascend doctor` says what is missing."
+        )
+
+
+class TwinCompilerMissing(AscendError):
+    """The twin executor without a C++ compiler."""
+
+    def __init__(self, command: str) -> None:
+        super().__init__(
+            f"the twin compiles the emitted Ascend C with `{command}`, and no such program is on "
+            "the PATH. Any C++17 compiler does: apt-get install g++, or set CXX to one; or use "
+            "executor='simulator', which needs none."
+        )
+
+
+class TwinCompileError(AscendError):
+    """Emitted Ascend C that the C++ compiler refuses."""
+
+    def __init__(self, kernel: str, source: object, output: str) -> None:
+        super().__init__(
+            f"the Ascend C of kernel `{kernel}` does not compile as a twin; the source is kept in "
+            f"{source}. Emitted source always should, so this is a fault of tvm_ascend unless it "
+            f"was edited. The compiler said:\n{output}"
+        )

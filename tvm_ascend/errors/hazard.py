@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a kernel did that the chip does not define, found by the simulator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tvm_ascend.errors.base import AscendError
+
+
+class HazardError(AscendError):
+    """A kernel did something the chip does not define; raised by strict simulation."""
+
+    def __init__(self, kernel: str, hazard: Any) -> None:
+        sides = [f"  {side}" for side in (hazard.first, hazard.second) if side is not None]
+        place = (
+            f" of {hazard.space} bytes [{hazard.bytes[0]}, {hazard.bytes[1]})"
+            if hazard.bytes
+            else ""
+        )
+        fix = [f"  what would order them: {hazard.fix}"] if hazard.fix else []
+        head = f"{hazard.kind} in kernel `{kernel}` on core {hazard.core}{place}: {hazard.message}"
+        super().__init__("\n".join([head, *sides, *fix]))
+        self.hazard = hazard
+
+
+class RaceError(HazardError):
+    """Two accesses of the same bytes that nothing orders."""
+
+
+class DeadlockError(HazardError):
+    """A wait that nothing will ever satisfy."""
+
+
+class FlagProtocolError(HazardError):
+    """A flag set twice, or never consumed."""
+
+
+class MemoryAccessError(HazardError):
+    """Out of bounds, misaligned, overlapping, or bytes that nobody wrote."""
+
+
+_HAZARD_CLASSES = {
+    "race": RaceError,
+    "wait_without_set": DeadlockError,
+    "set_twice": FlagProtocolError,
+    "unconsumed_flag": FlagProtocolError,
+    "out_of_bounds": MemoryAccessError,
+    "misaligned": MemoryAccessError,
+    "poison": MemoryAccessError,
+    "overlap": MemoryAccessError,
+}
+
+
+def hazard_error(kernel: str, hazard: Any) -> HazardError:
+    """The error class of a hazard's kind."""
+    return _HAZARD_CLASSES.get(hazard.kind, HazardError)(kernel, hazard)

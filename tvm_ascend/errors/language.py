@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Errors of the tile language, raised while a kernel is parsed."""
+
+from __future__ import annotations
+
+from tvm_ascend.errors.base import AscendError, at
+
+
+class ScriptError(AscendError):
+    """A kernel that TVMScript cannot parse."""
+
+    def __init__(self, where: str, message: str) -> None:
+        super().__init__(f"{where}: the kernel does not parse: {message}")
+
+
+class OperandExpected(AscendError):
+    """A tile operation was given something that is no buffer, slice or element."""
+
+    def __init__(self, op: str, name: str, value: object) -> None:
+        super().__init__(
+            f"T.{op}: `{name}` is a {type(value).__name__} ({value}); allowed are a buffer `A`, a "
+            "slice `A[i, :]` or the first element of a tile `A[i, j]`. Pass one of these."
+        )
+
+
+class RowLongerThanTile(AscendError):
+    """A copy of a whole row into a tile that holds only part of it."""
+
+    def __init__(self, op: str, tensor: str, row: object, tile: str, block: object) -> None:
+        super().__init__(
+            f"T.{op}: `{tensor}` is {row} elements long here but `{tile}` holds {block}: a loop is "
+            f"missing, `for` over the row in steps of {block}. Write `for k in "
+            f"T.serial(T.ceildiv({row}, {block})):` and copy `{tensor}` from element `k * {block}` "
+            f"on, or make the tile {row} elements long."
+        )
+
+
+class RowShorterThanTile(AscendError):
+    """A copy whose slice does not fill the tile, so that part of the tile would be undefined."""
+
+    def __init__(self, op: str, tensor: str, row: object, tile: str, block: object) -> None:
+        super().__init__(
+            f"T.{op}: `{tensor}` is {row} elements long here but `{tile}` holds {block}: the last "
+            f"{block} - {row} elements of the tile would be undefined. Make the tile exactly {row} "
+            "elements long (any length is allowed, tails are handled), or name only the first "
+            "element of the slice to have the rest filled with 0."
+        )
+
+
+class ShapeMismatch(AscendError):
+    """Operands of a tile operation whose shapes do not fit together."""
+
+    def __init__(
+        self, op: str, first: str, first_shape: object, second: str, second_shape: object, rule: str
+    ) -> None:
+        super().__init__(
+            f"T.{op}: `{first}` has shape {first_shape} and `{second}` has shape {second_shape}; "
+            f"{rule}."
+        )
+
+
+class ReduceAxis(AscendError):
+    """A reduction over an axis that the source does not have."""
+
+    def __init__(self, op: str, dim: int, rank: int) -> None:
+        super().__init__(
+            f"T.{op}: dim={dim} is no axis of a source with {rank} dimensions; allowed "
+            f"{-rank}..{rank - 1}."
+        )
+
+
+class AtomicOnGlobal(AscendError):
+    """An atomic update of a tensor in global memory."""
+
+    def __init__(self, tensor: str) -> None:
+        super().__init__(
+            f"T.atomic_add: `{tensor}` is in global memory, where several cores would add at once; "
+            "only on-chip fragments are allowed. Add into a `T.alloc_fragment` tile and copy it "
+            f"to `{tensor}` at the end."
+        )
+
+
+class KernelExtents(AscendError):
+    """A grid with no or too many dimensions."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__(
+            f"T.Kernel takes 1 to 3 extents, got {count}. Flatten the grid, or loop inside the "
+            "kernel."
+        )
+
+
+class ParallelOutsideKernel(AscendError):
+    """A nest of parallel loops in a function that our decorator does not parse."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "T.Parallel over several extents works only under `T.prim_func` of "
+            "tvm_ascend.language. Use that decorator, or nest one-extent T.Parallel loops."
+        )
+
+
+class NestedGrid(AscendError):
+    """A second grid inside a kernel."""
+
+    def __init__(self, axis: str, span: object) -> None:
+        super().__init__(
+            f"{at(span)}: a second grid ({axis}) starts inside the kernel; allowed is one grid "
+            "around the whole body. Make one kernel per grid, or one T.Kernel with several extents."
+        )

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Errors of targets and chips."""
+
+from __future__ import annotations
+
+from tvm_ascend.errors.base import AscendError
+
+
+class UnknownTarget(AscendError):
+    """A target name that TVM cannot resolve."""
+
+    def __init__(self, name: str, known: list[str], reason: str = "") -> None:
+        detail = f" ({reason})" if reason else ""
+        super().__init__(
+            f"target {name!r} does not exist{detail}; Ascend targets are {', '.join(known)}. Pass "
+            "one of these, or tvm.target.Target(name, host=...)."
+        )
+
+
+class NotAnAscendTarget(AscendError):
+    """A target of another kind, or a function without a target, where an Ascend one is needed."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            f"{what} is not an Ascend target (its keys must contain 'ascend'). Bind one first: "
+            "tirx.transform.BindTarget(tvm.target.Target('ascend'))."
+        )
+
+
+class UnknownChip(AscendError):
+    """A target whose ``model`` is not in the chip table."""
+
+    def __init__(self, model: object, known: list[str]) -> None:
+        super().__init__(
+            f"the target's model {model!r} is not in the chip table; known models are "
+            f"{', '.join(known)}. Use a tag such as 'huawei/ascend-{known[0]}'."
+        )
