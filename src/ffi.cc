@@ -128,7 +128,8 @@ ffi::String run_list(const ffi::String& program_json, const ffi::String& calls_j
     const sim::Options options = sim::Options::parse(options_json);
     const Arguments arguments = read_arguments(program, args);
     std::vector<sim::CallList> lists;
-    for (const sim::Json& list : sim::Json::parse(calls_json).items()) lists.push_back(sim::parse_calls(list));
+    const sim::Json calls = sim::Json::parse(calls_json);
+    for (const sim::Json& list : calls.items()) lists.push_back(sim::parse_calls(list));
     if (lists.size() != 1 && static_cast<int>(lists.size()) != program.grid) {
       throw sim::InputError("give one list of calls, or one per block");
     }

@@ -79,8 +79,7 @@ std::string count_overlap(const Call& call, int source) {
 
 int64_t block_stride(const Call& call, int operand) {
   const int index = call.op->blk[operand];
-  const int64_t stride = index < 0 ? 1 : call.params[index];
-  return stride == 0 && call.op->operands[operand].write ? 1 : stride;
+  return index < 0 ? 1 : call.params[index];
 }
 
 int64_t repeat_stride(const Call& call, int operand) {

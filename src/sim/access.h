@@ -78,7 +78,7 @@ void lane_access(const Call& call, AccessList& list);
 // Whether dst and a source of a lane-wise instruction overlap in a way the chip does not define; says how.
 std::string illegal_overlap(const Call& call);
 
-// Block stride of an operand in the repeat form; 0 means 1 for a destination.
+// Strides of an operand in the repeat form, in blocks.
 int64_t block_stride(const Call& call, int operand);
 int64_t repeat_stride(const Call& call, int operand);
 

@@ -194,6 +194,9 @@ void Checker::record(const Call& call, const Access& access, Accessor* by, std::
       shadow.read(*by, offset + low, offset + high, &conflicts_);
     }
   });
+  // A flag from another pipe often orders this pipe's own earlier access too, so it is named first.
+  std::stable_partition(conflicts_.begin(), conflicts_.end(),
+                        [&](const Conflict& conflict) { return conflict.earlier.pipe() != call.op->pipe; });
   const int64_t to_operand = space == Space::GM ? offset - call.operands[access.operand] : 0;
   for (Conflict& conflict : conflicts_) {
     if (space == Space::GM) {  // from the region to the argument

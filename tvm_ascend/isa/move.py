@@ -23,9 +23,9 @@ BLOCK_COUNT = Param(name="block_count", type="uint16_t", low=0, high=4095)
 BLOCK_LEN = Param(name="block_len", type="uint32_t", low=0, high=2097151)
 
 _GM_SPAN = "((block_count - 1) * (block_len + {gm}_stride) + block_len) // itemsize"
-_UB_SPAN = (
-    "((block_count - 1) * (ceildiv(block_len, 32) + {ub}_stride) + ceildiv(block_len, 32)) * block"
-)
+_UB_SPAN = "((block_count - 1) * ({row} + {ub}_stride) + {row}) * block"
+_ROW = "ceildiv(block_len, 32)"
+_PADDED_ROW = "ceildiv(block_len + (left_padding + right_padding) * itemsize, 32)"
 
 
 def _u16(name: str, low: int = 0, high: int = 65535) -> Param:
@@ -39,7 +39,12 @@ ROWS: tuple[Instr, ...] = (
         pipe=Pipe.MTE2,
         core=(CoreType.AIV,),
         operands=(
-            Operand(name="dst", spaces=(Space.UB,), rw="w", span=_UB_SPAN.format(ub="dst")),
+            Operand(
+                name="dst",
+                spaces=(Space.UB,),
+                rw="w",
+                span=_UB_SPAN.format(ub="dst", row=_PADDED_ROW),
+            ),
             Operand(name="src", spaces=(Space.GM,), rw="r", span=_GM_SPAN.format(gm="src")),
         ),
         params=(
@@ -76,7 +81,7 @@ ROWS: tuple[Instr, ...] = (
         core=(CoreType.AIV,),
         operands=(
             Operand(name="dst", spaces=(Space.GM,), rw="w", span=_GM_SPAN.format(gm="dst")),
-            Operand(name="src", spaces=(Space.UB,), rw="r", span=_UB_SPAN.format(ub="src")),
+            Operand(name="src", spaces=(Space.UB,), rw="r", span=_UB_SPAN.format(ub="src", row=_ROW)),
         ),
         params=(
             BLOCK_COUNT,

@@ -32,7 +32,8 @@ MASKED = "typename T, bool isSetMask = true"
 
 
 def _stride(name: str, ctype: str = "uint8_t") -> Param:
-    return Param(name=name, type=ctype, low=0, high=255 if ctype == "uint8_t" else 65535)
+    low = 1 if name == "dst_blk" else 0  # 0 would not repeat the first block [doc: ASCEND 3.0]
+    return Param(name=name, type=ctype, low=low, high=255 if ctype == "uint8_t" else 65535)
 
 
 def _repeat_span(operand: str) -> str:

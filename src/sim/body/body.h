@@ -3,12 +3,21 @@
 #ifndef TVM_ASCEND_SIM_BODY_BODY_H_
 #define TVM_ASCEND_SIM_BODY_BODY_H_
 
+#include <string>
+
 #include "../access.h"
 #include "../memory.h"
 #include "../numeric.h"
 #include "../op.h"
 
 namespace tvm_ascend::sim {
+
+// Faults a byte count that ends inside an element of the first operand.
+inline void need_whole_elements(const Call& call, int param, AccessList& list) {
+  if (call.params[param] % call.itemsize(0) == 0) return;
+  list.fault(std::string(call.op->params[param].name) + " " + std::to_string(call.params[param]) +
+             " is not a whole number of " + name_of(call.dtype(0)) + " elements");
+}
 
 inline int64_t div_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 

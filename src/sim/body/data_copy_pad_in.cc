@@ -32,9 +32,8 @@ struct Shape {
 void access(const Call& call, AccessList& list) {
   const Shape shape(call);
   if (shape.bytes == 0) return;
-  if (shape.bytes % call.itemsize(0) != 0) {
-    list.fault("block_len " + std::to_string(shape.bytes) + " is not a whole number of " + name_of(call.dtype(0)) + " elements");
-  }
+  need_whole_elements(call, kLength, list);
+  if (shape.rows > 1) need_whole_elements(call, kSrcStride, list);
   if (shape.left > kBlockBytes || shape.right > kBlockBytes) list.fault("padding is wider than 32 bytes");
   const int64_t defined = shape.left + shape.bytes + shape.right;
   list.add(AccessKind::Read, 1, 0, shape.bytes, shape.rows, shape.src_pitch);

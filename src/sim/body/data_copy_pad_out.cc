@@ -18,9 +18,8 @@ int64_t dst_pitch(const Call& call) { return call.params[kLength] + call.params[
 
 void access(const Call& call, AccessList& list) {
   const int64_t bytes = call.params[kLength];
-  if (bytes % call.itemsize(0) != 0) {
-    list.fault("block_len " + std::to_string(bytes) + " is not a whole number of " + name_of(call.dtype(0)) + " elements");
-  }
+  need_whole_elements(call, kLength, list);
+  if (call.params[kCount] > 1) need_whole_elements(call, kDstStride, list);
   list.add(AccessKind::Read, 1, 0, bytes, call.params[kCount], src_pitch(call));
   list.add(AccessKind::Write, 0, 0, bytes, call.params[kCount], dst_pitch(call));
 }
