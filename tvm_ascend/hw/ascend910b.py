@@ -158,7 +158,6 @@ ASCEND_910B1 = ChipSpec(
     l0a_bytes=64 * 1024,  # [doc: 1.2]
     l0b_bytes=64 * 1024,  # [doc: 1.2]
     l0c_bytes=128 * 1024,  # [doc: 1.2]
-    l2_bytes=192 * 1024 * 1024,  # [doc: 1.3]
     block_bytes=32,  # [doc: 1.2]
     repeat_bytes=256,  # [doc: 1.2]
     max_repeat=255,  # [doc: 1.2]

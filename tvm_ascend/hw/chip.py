@@ -66,7 +66,6 @@ class ChipSpec:
     l0a_bytes: int
     l0b_bytes: int
     l0c_bytes: int
-    l2_bytes: int
     block_bytes: int
     repeat_bytes: int
     max_repeat: int
