@@ -81,7 +81,9 @@ ROWS: tuple[Instr, ...] = (
         core=(CoreType.AIV,),
         operands=(
             Operand(name="dst", spaces=(Space.GM,), rw="w", span=_GM_SPAN.format(gm="dst")),
-            Operand(name="src", spaces=(Space.UB,), rw="r", span=_UB_SPAN.format(ub="src", row=_ROW)),
+            Operand(
+                name="src", spaces=(Space.UB,), rw="r", span=_UB_SPAN.format(ub="src", row=_ROW)
+            ),
         ),
         params=(
             BLOCK_COUNT,
