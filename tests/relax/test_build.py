@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import subprocess
 import sys
 
@@ -16,10 +17,14 @@ from tvm.script import relax as R
 from tvm.script import tirx as T
 from tvm.target import Target
 
-from tvm_ascend.errors import NotAnAscendTarget, RaceError
-from tvm_ascend.options import SimOptions
+import tvm_ascend
+from tvm_ascend.build import rebuild
+from tvm_ascend.errors import HazardError, NotAnAscendTarget
+from tvm_ascend.options import Options, SimOptions
 from tvm_ascend.relax import host
+from tvm_ascend.relax.device import saved_parts
 from tvm_ascend.runtime import module
+from tvm_ascend.transform.sync_edit import without_sync
 
 DEVICE = tvm.device("ext_dev", 0)
 M, K, N = 126, 80, 159
@@ -174,8 +179,6 @@ def test_wrong_arguments_are_named(compiled_add, change, message):
 
 def test_foreign_memory_is_refused(compiled_add):
     (kernels,) = compiled_add.mod.imports
-    import ctypes
-
     arrays = [np.zeros((48, 70), "float32") for _ in range(3)]
     pointers = [ctypes.c_void_p(array.ctypes.data) for array in arrays]
     with pytest.raises(ValueError, match=r"argument `A` of kernel `add` .* not memory of ext_dev"):
@@ -240,18 +243,19 @@ def test_foreign_ext_dev_target_is_refused():
         tvm.get_global_func("target.build.ext_dev")(tvm.IRModule({}), Target("ext_dev"))
 
 
-def test_hazard_of_a_module_is_our_error():
-    report = {
-        "cycles": 1, "time_us": 1.0, "cores": [], "bytes": {}, "instructions": {}, "trace": [],
-        "hazards": [{
-            "kind": "race", "message": "nothing orders them", "core": 0, "space": "ub",
-            "bytes": [0, 32], "fix": "SetFlag/WaitFlag<MTE2_V>",
-            "first": {"site": 0, "text": "copy", "where": "k.py:1", "pipe": "MTE2"},
-            "second": {"site": 1, "text": "add", "where": "k.py:2", "pipe": "V"},
-        }],
-    }  # fmt: skip
-    import json
-
-    raise_hazard = tvm.get_global_func("tvm_ascend.runtime.raise_hazard")
-    with pytest.raises(RaceError, match=r"(?s)k\.py:1.*k\.py:2.*SetFlag/WaitFlag<MTE2_V>"):
-        raise_hazard("kernel", json.dumps(report))
+def test_hazard_in_a_module_is_our_error():
+    """One wait too few: the error names both statements, and the module stays usable."""
+    whole = tvm_ascend.compile(add, options=Options(cache=False))
+    broken = rebuild(whole, without_sync(whole.stages["final"], 0))
+    kernels = module.create(
+        {"whole": saved_parts(whole.artifact), "broken": saved_parts(broken.artifact)}
+    )
+    tensors = on_device(*(np.ones((48, 70), "float32") for _ in range(3)))
+    pointers = [ctypes.c_void_p(tensor.data_ptr()) for tensor in tensors]
+    with pytest.raises(HazardError, match=r"(?s)in kernel `add`.*pipe MTE2.*pipe V.*HardEvent::MTE2_V"):
+        kernels["broken"](*pointers)
+    with module.simulated(SimOptions(strict=False)), module.observed() as reports:
+        kernels["broken"](*pointers)
+    assert reports[0].hazards
+    kernels["whole"](*pointers)
+    np.testing.assert_array_equal(tensors[2].numpy(), 2)

@@ -10,7 +10,7 @@ from typing import Any
 import tvm
 from tvm.target import Target
 
-from tvm_ascend.build import artifact_of
+from tvm_ascend.build import Artifact, artifact_of
 from tvm_ascend.errors import NotAnAscendTarget
 from tvm_ascend.options import Options
 from tvm_ascend.runtime import module
@@ -21,14 +21,20 @@ def build(mod: tvm.IRModule, target: Target) -> Any:
     """Compile every kernel, through the disk cache, and pack the results."""
     if not is_ascend(target):
         raise NotAnAscendTarget(f"target {str(target)!r} of kind ext_dev")
-    kernels = {}
-    for var, func in mod.functions.items():
-        artifact = artifact_of(func, Options())
-        kernels[var.name_hint] = {
-            "name": artifact.name,
-            "table": artifact.table,
-            "control": artifact.control,
-            "source": artifact.source,
-            "params": json.dumps([asdict(param) for param in artifact.params]),
+    return module.create(
+        {
+            var.name_hint: saved_parts(artifact_of(func, Options()))
+            for var, func in mod.functions.items()
         }
-    return module.create(kernels)
+    )
+
+
+def saved_parts(artifact: Artifact) -> dict[str, str]:
+    """What a runtime module keeps of a compiled kernel."""
+    return {
+        "name": artifact.name,
+        "table": artifact.table,
+        "control": artifact.control,
+        "source": artifact.source,
+        "params": json.dumps([asdict(param) for param in artifact.params]),
+    }
