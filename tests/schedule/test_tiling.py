@@ -4,7 +4,8 @@
 import pytest
 
 from tvm_ascend.hw import CHIPS
-from tvm_ascend.schedule.tiling import Problem, Tile, candidates, choose_tiling, estimate, misfit
+from tvm_ascend.schedule.tile_model import Problem, Tile, estimate
+from tvm_ascend.schedule.tiling import candidates, choose_tiling, misfit
 
 CHIP = CHIPS["910b1"]
 

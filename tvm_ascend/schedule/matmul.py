@@ -14,7 +14,8 @@ from tvm.s_tir import SBlock
 from tvm_ascend.hw.chip import ChipSpec
 from tvm_ascend.layout.fractal import c0_of
 from tvm_ascend.schedule.match import Contraction, match_contraction, realizes, strip_casts
-from tvm_ascend.schedule.tiling import Problem, candidates, choose_tiling
+from tvm_ascend.schedule.tile_model import Problem
+from tvm_ascend.schedule.tiling import candidates, choose_tiling
 
 ACCUMULATOR_OF = {"float16": "float32", "bfloat16": "float32", "int8": "int32"}
 STORES = {"float32": ("float32", "float16", "bfloat16"), "int32": ("int32",)}

@@ -1,10 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tiles of a matrix multiply: which fit, how long each would take, and why the others lost.
-
-The time is a closed form over the same constants that time instructions in the simulator: one core
-computes its share of output tiles; per tile the busiest of the pipes decides when loops are double
-buffered, the sum of all when they are not.
-"""
+"""Tiles of a matrix multiply: which fit, which is the fastest, and why the others lost."""
 
 from __future__ import annotations
 
@@ -13,104 +8,15 @@ from dataclasses import dataclass, field
 from itertools import product
 from math import prod
 
-import tvm
-
 from tvm_ascend import errors
 from tvm_ascend.hw.chip import ChipSpec
-from tvm_ascend.isa.formula import helpers
 from tvm_ascend.layout.fractal import align, c0_of, ceildiv
+from tvm_ascend.schedule.tile_model import Estimate, Model, Problem, Tile
 
-TILE_NAMES = ("tile_m", "tile_n", "tile_k0", "k_steps", "num_stages", "l0_stages")
 OVERRIDES = ("tile_m", "tile_n", "tile_k", "tile_k0", "num_stages", "l0_stages")
 _MAX_TILE = {"tile_m": 512, "tile_n": 512, "tile_k0": 512}
 _MAX_STAGES = 4
 _STEPS = (1, 2, 3, 4, 6, 8, 12, 16)
-# Each L0 buffer of a step is waited for and handed over once on both pipes.
-_SYNCS_A_STEP = 4
-
-
-@dataclass(frozen=True, kw_only=True)
-class Problem:
-    """One matrix multiply, batch included."""
-
-    batch: int
-    m: int
-    n: int
-    k: int
-    dtype: str
-    out_dtype: str
-    transpose_a: bool = False
-    transpose_b: bool = False
-
-    @property
-    def itemsize(self) -> int:
-        """Bytes of one input element."""
-        return tvm.DataType(self.dtype).itemsize
-
-
-@dataclass(frozen=True, kw_only=True)
-class Tile:
-    """One point of the search space."""
-
-    tile_m: int
-    tile_n: int
-    tile_k0: int
-    k_steps: int
-    num_stages: int
-    l0_stages: int
-
-    @property
-    def tile_k(self) -> int:
-        """k of one L1 tile."""
-        return self.tile_k0 * self.k_steps
-
-    def decisions(self) -> dict[str, int]:
-        """The choices by name, as ``schedule_matmul`` takes them."""
-        return {name: getattr(self, name) for name in TILE_NAMES} | {"tile_k": self.tile_k}
-
-    def bytes_used(self, problem: Problem, c0: int) -> dict[str, int]:
-        """On-chip bytes by memory, every stage counted; an L0C element has 4 bytes.
-
-        Where k is no multiple of a tile, the last piece has buffers of its own.
-        """
-        item, rows, cols = problem.itemsize, self.tile_m, self.tile_n
-        pieces, tail = divmod(problem.k, self.tile_k)
-        l1_depth = min(self.num_stages, pieces) * self.tile_k + align(tail, c0)
-        # A loop of one step is none: its L0 tiles belong to the loop over L1 tiles.
-        versions = min(self.l0_stages, self.k_steps) if self.k_steps > 1 else self.num_stages
-        l0_depth = versions * self.tile_k0 if pieces else 0
-        steps, last = divmod(tail, self.tile_k0)
-        l0_depth += min(self.l0_stages, steps) * self.tile_k0 + align(last, c0)
-        return {
-            "l1": (rows + cols) * l1_depth * item,
-            "l0a": rows * l0_depth * item,
-            "l0b": cols * l0_depth * item,
-            "l0c": rows * cols * 4,
-        }
-
-
-@dataclass(frozen=True, kw_only=True)
-class Estimate:
-    """What the model thinks of a tile: cycles per output tile by pipe, and of the whole launch."""
-
-    tile: Tile
-    waves: int
-    cores: int
-    pipes: Mapping[str, float]
-    cycles: float
-
-    @property
-    def bound(self) -> str:
-        """The pipe that decides."""
-        return max(self.pipes, key=lambda pipe: self.pipes[pipe])
-
-    def __str__(self) -> str:
-        t = self.tile
-        return (
-            f"{t.tile_m}x{t.tile_n}x{t.tile_k} (k0 {t.tile_k0}), stages {t.num_stages}/"
-            f"{t.l0_stages}: {self.cycles:,.0f} cycles, bound by {self.bound}, {self.waves} tile(s)"
-            f" on each of {self.cores} cores"
-        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,95 +73,11 @@ def misfit(tile: Tile, problem: Problem, chip: ChipSpec) -> str | None:
     return None
 
 
-def estimate(tile: Tile, problem: Problem, chip: ChipSpec) -> Estimate:
-    """Closed-form time of a tile."""
-    return _Model(problem, chip).estimate(tile)
-
-
-class _Model:
-    """The timing of one problem on one chip; parts that many tiles share are computed once."""
-
-    def __init__(self, problem: Problem, chip: ChipSpec):
-        self.problem = problem
-        self.chip = chip
-        self.constants: dict[int, dict[str, float]] = {}
-        self.loads: dict[tuple, float] = {}
-        self.c0 = c0_of(problem.dtype, chip)
-        self.out_itemsize = tvm.DataType(problem.out_dtype).itemsize
-
-    def estimate(self, tile: Tile) -> Estimate:
-        p = self.problem
-        grid = p.batch * ceildiv(p.m, tile.tile_m) * ceildiv(p.n, tile.tile_n)
-        cores = min(grid, self.chip.cores("AIC"))
-        waves = ceildiv(grid, cores)
-        if cores not in self.constants:
-            self.constants[cores] = self.chip.timing_constants("AIC", cores)
-        k = self.constants[cores]
-        pipes = self.busy(tile, cores, k)
-        steps, loads = ceildiv(p.k, tile.tile_k0), ceildiv(p.k, tile.tile_k)
-        inner, _ = _pipelined(
-            steps / loads,
-            pipes["MTE1"] / steps,
-            k["LOAD_DATA_LATENCY"],
-            pipes["M"] / steps,
-            tile.l0_stages,
-        )
-        body, period = _pipelined(
-            loads, pipes["MTE2"] / loads, k["GM_READ_LATENCY"], inner, tile.num_stages
-        )
-        # One accumulator: the next tile's products wait until this one is drained, its loads do
-        # not, as long as there are buffers for them.
-        drain = pipes["FIX"] + k["MMAD_LATENCY"] + k["FIXPIPE_LATENCY"]
-        products = loads * inner + drain
-        per_wave = max(loads * period, products) if tile.num_stages > 1 else loads * period + drain
-        cycles = body + drain + (waves - 1) * per_wave + k["GM_WRITE_LATENCY"]
-        return Estimate(tile=tile, waves=waves, cores=cores, pipes=pipes, cycles=cycles)
-
-    def busy(self, tile: Tile, cores: int, k: Mapping[str, float]) -> dict[str, float]:
-        """Cycles each pipe is busy for one output tile, over the whole of k."""
-        p, block, c0 = self.problem, self.chip.cube_block, self.c0
-        rows, cols = min(tile.tile_m, p.m), min(tile.tile_n, p.n)
-        row_fractals, col_fractals = ceildiv(rows, block), ceildiv(cols, block)
-        depth, step_fractals = ceildiv(p.k, c0), ceildiv(tile.tile_k0, c0)
-        steps = ceildiv(p.k, tile.tile_k0)
-        issues = min(row_fractals, step_fractals) + min(col_fractals, step_fractals)
-        l0 = row_fractals / k["L0A_BYTES_PER_CYCLE"] + col_fractals / k["L0B_BYTES_PER_CYCLE"]
-        sync = _SYNCS_A_STEP * k["SYNC_ISSUE"]
-        key = (rows, cols, tile.tile_k, cores)
-        if key not in self.loads:
-            self.loads[key] = self.gm_read(rows, cols, min(tile.tile_k, p.k), tile, k)
-        write = helpers(k)["fixpipe_write"](rows, cols * self.out_itemsize)
-        return {
-            "MTE2": self.loads[key],
-            "MTE1": steps * (issues * k["LOAD_DATA_ISSUE"] + sync)
-            + depth * l0 * self.chip.fractal_bytes,
-            "M": steps * (k["MMAD_ISSUE"] + sync) + row_fractals * col_fractals * depth,
-            "FIX": max(rows * cols / k["FIXPIPE_ELEMENTS_PER_CYCLE"], write),
-        }
-
-    def gm_read(self, rows: int, cols: int, tile_k: int, tile: Tile, k) -> float:
-        """Cycles of the ND2NZ loads of one output tile."""
-        p, read, total = self.problem, helpers(k)["gm_read_nd2nz"], 0.0
-        for free, k_rows in ((rows, p.transpose_a), (cols, not p.transpose_b)):
-            bursts, length = (tile_k, free) if k_rows else (free, tile_k)
-            total += read(bursts, length * p.itemsize, 0)
-        return total * ceildiv(p.k, tile.tile_k)
-
-
-def _pipelined(
-    trips: float, load: float, latency: float, use: float, stages: int
-) -> tuple[float, float]:
-    """Cycles of a loop that loads and uses ``stages`` buffers in turn, and of one more trip."""
-    once = load + latency + use
-    period = max(load, use, once / stages)
-    return once + (trips - 1) * period, period
-
-
 def choose_tiling(problem: Problem, chip: ChipSpec, overrides: Mapping[str, int]) -> Tiling:
     """Rank every tile that fits and agrees with ``overrides``."""
     options = _overridden(candidates(problem, chip), overrides, problem, chip)
     dropped: dict[str, int] = {}
-    model = _Model(problem, chip)
+    model = Model(problem, chip)
     ranked = [
         model.estimate(tile)
         for tile in _fitting(options, problem, chip, dropped)

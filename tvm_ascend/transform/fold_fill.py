@@ -13,7 +13,7 @@ from tvm_ascend.isa.instr import Space
 from tvm_ascend.language.ops import call, key_of
 from tvm_ascend.layout.scope import space_of
 from tvm_ascend.schedule.match import is_zero
-from tvm_ascend.transform.tile_args import as_region
+from tvm_ascend.transform.tile_args import as_region, sequence
 
 
 @prim_func_pass(opt_level=0, name="ascend.FoldFill")
@@ -66,7 +66,7 @@ def _sequence(seq: tirx.SeqStmt, mutator):
         if folded is not None:
             stmts[user] = folded
             stmts[at] = tirx.Evaluate(0)
-    return tirx.SeqStmt([s for s in stmts if not _is_nothing(s)], seq.span)
+    return sequence([s for s in stmts if not _is_nothing(s)], seq.span)
 
 
 def _is_nothing(stmt) -> bool:

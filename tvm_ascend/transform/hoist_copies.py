@@ -12,7 +12,7 @@ from tvm_ascend.isa.instr import Space
 from tvm_ascend.language.ops import key_of
 from tvm_ascend.layout.scope import space_of
 from tvm_ascend.schedule.match import variables
-from tvm_ascend.transform.tile_args import as_region
+from tvm_ascend.transform.tile_args import as_region, sequence
 
 
 @prim_func_pass(opt_level=0, name="ascend.HoistCopies")
@@ -49,7 +49,7 @@ class HoistCopies:
             hoisted, kept = _split(stmt, written)
             if not hoisted:
                 return stmt
-            body = kept[0] if len(kept) == 1 else tirx.SeqStmt(kept, stmt.body.span)
+            body = sequence(kept, stmt.body.span)
             rest = tirx.For(
                 stmt.loop_var, stmt.min, stmt.extent, stmt.kind, body, stmt.thread_binding,
                 stmt.annotations, stmt.step, stmt.span,

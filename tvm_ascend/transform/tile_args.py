@@ -50,3 +50,8 @@ def resized(buffer, shape=None, name: str | None = None):
         scope=buffer.scope(),
         layout=None if buffer.ty.layout is None else "default",
     )
+
+
+def sequence(stmts: list, span=None) -> tirx.Stmt:
+    """Statements in order; TIR forbids a sequence of one."""
+    return stmts[0] if len(stmts) == 1 else tirx.SeqStmt(stmts, span)

@@ -14,7 +14,8 @@ from tvm.s_tir.schedule import Trace
 from tvm_ascend.errors import NothingToTune
 from tvm_ascend.hw.chip import ChipSpec
 from tvm_ascend.schedule.matmul import find_matmul, problem_of, schedule_matmul
-from tvm_ascend.schedule.tiling import OVERRIDES, Tile, candidates, choose_tiling, estimate, misfit
+from tvm_ascend.schedule.tile_model import Tile, estimate
+from tvm_ascend.schedule.tiling import OVERRIDES, candidates, choose_tiling, misfit
 
 _SAMPLE = "SampleCategorical"
 
