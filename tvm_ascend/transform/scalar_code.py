@@ -3,47 +3,43 @@
 
 from __future__ import annotations
 
+import functools
+
 import tvm
-import tvm_ffi
 from tvm import tirx
 
 from tvm_ascend.language.loops import PARALLEL
 from tvm_ascend.language.ops import key_of
 from tvm_ascend.transform.access import constant
 from tvm_ascend.transform.reduce_tree import identity
-from tvm_ascend.transform.select_tile import region_ranges
 from tvm_ascend.transform.selection import Selection
+from tvm_ascend.transform.tile_args import as_region, sequence
 from tvm_ascend.transform.tile_view import loop_over
 
 _NODE_OF_KIND = {"sum": tirx.Add, "max": tirx.Max, "min": tirx.Min}
 
 
-def scalar_loops(stmt: tirx.Stmt) -> tirx.Stmt:
-    """Return a statement whose parallel loops are plain serial ones."""
-
-    def plain(loop: tirx.For) -> tirx.For:
-        if PARALLEL not in loop.annotations:
-            return loop
-        notes = {k: v for k, v in loop.annotations.items() if k != PARALLEL}
-        return tirx.For(
-            loop.loop_var,
-            loop.min,
-            loop.extent,
-            loop.kind,
-            loop.body,
-            loop.thread_binding,
-            notes,
-            loop.step,
-            loop.span,
-        )
-
-    return tvm_ffi.structural_map(stmt, [(tirx.For, plain)])
+def scalar_loop(loop: tirx.For) -> tirx.For:
+    """Return a parallel loop as a plain serial one; any other loop as it is."""
+    if PARALLEL not in loop.annotations:
+        return loop
+    return tirx.For(
+        loop.loop_var,
+        loop.min,
+        loop.extent,
+        loop.kind,
+        loop.body,
+        loop.thread_binding,
+        {k: v for k, v in loop.annotations.items() if k != PARALLEL},
+        loop.step,
+        loop.span,
+    )
 
 
 def scalar_tile_op(ctx: Selection, call: tvm.ir.Call) -> tirx.Stmt:
     """Return a tile operation as loops over single elements."""
     stmts = _SCALAR[key_of(call)](ctx, call)
-    return stmts[0] if len(stmts) == 1 else tirx.SeqStmt(stmts)
+    return sequence(stmts)
 
 
 def _cast(value: tvm.ir.Expr, dtype: object) -> tvm.ir.Expr:
@@ -53,24 +49,17 @@ def _cast(value: tvm.ir.Expr, dtype: object) -> tvm.ir.Expr:
 def _element(region: object, values: list) -> list:
     """Return the indices of an element; unit dimensions take no loop variable."""
     left = iter(values)
-    ranges = region_ranges(region)
+    ranges = as_region(region).region
     return [r.min if constant(r.extent) == 1 else r.min + next(left) for r in ranges]
 
 
 def _extents(region: object) -> list:
-    return [r.extent for r in region_ranges(region) if constant(r.extent) != 1]
+    return [r.extent for r in as_region(region).region if constant(r.extent) != 1]
 
 
-def _inside(region: object, indices: list) -> list:
+def _inside(region: object, indices: list) -> tvm.ir.Expr:
     shape = region.source.ty.shape
-    return [tirx.LT(i, s) for i, s in zip(indices, shape, strict=True)]
-
-
-def _all(conditions: list) -> tvm.ir.Expr:
-    condition = conditions[0]
-    for more in conditions[1:]:
-        condition = tirx.And(condition, more)
-    return condition
+    return functools.reduce(tirx.And, [i < s for i, s in zip(indices, shape, strict=True)])
 
 
 def _copy(ctx: Selection, call: tvm.ir.Call) -> list[tirx.Stmt]:
@@ -82,8 +71,8 @@ def _copy(ctx: Selection, call: tvm.ir.Call) -> list[tirx.Stmt]:
         value = _cast(tirx.BufferLoad(src.source, source), dtype)
         copy = tirx.BufferStore(dst.source, value, target, ctx.span)
         zero = tirx.BufferStore(dst.source, tirx.const(0, str(dtype)), target, ctx.span)
-        inner = tirx.IfThenElse(_all(_inside(src, source)), copy, zero, ctx.span)
-        return [tirx.IfThenElse(_all(_inside(dst, target)), inner, None, ctx.span)]
+        inner = tirx.IfThenElse(_inside(src, source), copy, zero, ctx.span)
+        return [tirx.IfThenElse(_inside(dst, target), inner, None, ctx.span)]
 
     return loop_over(ctx, _extents(dst), body)
 
@@ -100,7 +89,7 @@ def _fill(ctx: Selection, call: tvm.ir.Call) -> list[tirx.Stmt]:
 def _reduce(ctx: Selection, call: tvm.ir.Call) -> list[tirx.Stmt]:
     dst, src, kind, axis, clear = call.args
     kind, dtype = str(kind.value), dst.source.ty.dtype
-    dims = [k for k, r in enumerate(region_ranges(src)) if constant(r.extent) != 1]
+    dims = [k for k, r in enumerate(as_region(src).region) if constant(r.extent) != 1]
 
     def body(at: list) -> list[tirx.Stmt]:
         kept = [v for k, v in zip(dims, at, strict=True) if k != constant(axis)]

@@ -31,6 +31,7 @@ from tvm_ascend.transform.reduce_tree import KINDS, fold_columns, fold_pays, ide
 from tvm_ascend.transform.select_move import load as load_tile
 from tvm_ascend.transform.select_move import store as store_tile
 from tvm_ascend.transform.selection import NotVectorizable, Selection, limit, supports
+from tvm_ascend.transform.tile_args import sequence
 from tvm_ascend.transform.tile_columns import by_columns, columns_pay
 from tvm_ascend.transform.values import Value
 
@@ -127,7 +128,7 @@ def _affine(buffer: tvm.ir.Var, indices: tuple, variables: list) -> Access:
 def around(ctx: Selection, loops: tuple, stmts: list[tirx.Stmt]) -> list[tirx.Stmt]:
     """Put serial loops around statements."""
     for var, extent in reversed(loops):
-        body = stmts[0] if len(stmts) == 1 else tirx.SeqStmt(stmts)
+        body = sequence(stmts)
         stmts = [tirx.For(var, 0, extent, tirx.ForKind.SERIAL, body, span=ctx.span)]
     return stmts
 

@@ -18,11 +18,12 @@ from tvm_ascend.target import chip_of
 from tvm_ascend.transform.cube_tiles import CubeTiles
 from tvm_ascend.transform.notes import note
 from tvm_ascend.transform.pad_buffers import pad_ub_rows
-from tvm_ascend.transform.scalar_code import scalar_loops, scalar_tile_op
+from tvm_ascend.transform.scalar_code import scalar_loop, scalar_tile_op
 from tvm_ascend.transform.select_cube import select_cube
-from tvm_ascend.transform.select_loops import select_loops, select_statement
+from tvm_ascend.transform.select_loops import clears_for, select_loops, select_statement
 from tvm_ascend.transform.select_tile import select_tile
 from tvm_ascend.transform.selection import NotVectorizable, Selection, buffer_bytes
+from tvm_ascend.transform.tile_args import sequence
 
 _CUBE_SPACES = (Space.L1, Space.L0A, Space.L0B, Space.L0C)
 
@@ -80,13 +81,16 @@ class _Selector:
         self.room = room
         self.analyzer = sym.Analyzer()
         self.notes: list[str] = []
+        self.scalar = False
 
     def run(self, body: tirx.Stmt) -> tirx.Stmt:
         """Rewrite a statement and everything in it."""
         rules = [
             (tirx.AttrStmt, self.attribute),
             (tirx.AllocBuffer, lambda stmt, _mutator: self.cube.allocation(stmt)),
+            (tirx.SeqStmt, self.sequence),
             (tirx.For, self.loop),
+            (tirx.IfThenElse, self.branch),
             (tirx.Evaluate, self.evaluate),
             (tirx.BufferStore, self.store),
         ]
@@ -97,43 +101,81 @@ class _Selector:
             self.analyzer.bind(stmt.node.var, tvm.ir.Range(0, stmt.value))
         return mutator.default_mutate(stmt)
 
+    def sequence(self, seq: tirx.SeqStmt, mutator: object) -> tirx.Stmt:
+        """Rewrite statements in order; clearing what a loop then accumulates joins the loop."""
+        stmts = []
+        left = list(seq.seq)
+        while left:
+            stmt = left.pop(0)
+            joined = self.cleared_loop(stmt, left[0]) if left else None
+            if joined is not None:
+                left.pop(0)
+            stmts.append(mutator.mutate(stmt) if joined is None else joined)
+        return tirx.SeqStmt(stmts, seq.span)
+
+    def cleared_loop(self, fill: tirx.Stmt, loop: tirx.Stmt) -> tirx.Stmt | None:
+        if not clears_for(fill, loop):
+            return None
+        ctx = self.context(loop.span)
+        try:
+            return _sequence([*select_loops(ctx, loop, clear=True)], ctx)
+        except NotVectorizable:
+            return None
+
     def loop(self, stmt: tirx.For, mutator: object) -> tirx.Stmt:
         self.analyzer.bind(stmt.loop_var, tvm.ir.Range.from_min_extent(stmt.min, stmt.extent))
-        if PARALLEL not in stmt.annotations:
-            return mutator.default_mutate(stmt)
+        if PARALLEL not in stmt.annotations or self.scalar:
+            return mutator.default_mutate(scalar_loop(stmt))
         ctx = self.context(stmt.span)
-        return self.attempt(ctx, lambda: select_loops(ctx, stmt), lambda: scalar_loops(stmt))
+        try:
+            return _sequence(select_loops(ctx, stmt), ctx)
+        except NotVectorizable as reason:
+            self.report("loop", stmt.span, reason)
+        self.scalar = True
+        stmt = mutator.default_mutate(scalar_loop(stmt))
+        self.scalar = False
+        return stmt
+
+    def branch(self, stmt: tirx.IfThenElse, mutator: object) -> tirx.Stmt:
+        with self.analyzer.constraint_scope(stmt.condition):
+            then = mutator.mutate(stmt.then_case)
+        other = None if stmt.else_case is None else mutator.mutate(stmt.else_case)
+        return tirx.IfThenElse(stmt.condition, then, other, stmt.span)
 
     def store(self, stmt: tirx.BufferStore, _mutator: object) -> tirx.Stmt:
-        if space_of(stmt.buffer) is not Space.UB:
+        if self.scalar:
             return stmt
         ctx = self.context(stmt.span)
-        return self.attempt(ctx, lambda: select_statement(ctx, stmt), lambda: stmt, quiet=True)
+        try:
+            return _sequence(select_statement(ctx, stmt), ctx)
+        except NotVectorizable as reason:
+            self.report(f"store to `{stmt.buffer.name}`", stmt.span, reason)
+        return stmt
 
     def evaluate(self, stmt: tirx.Evaluate, _mutator: object) -> tirx.Stmt:
-        if key_of(stmt) not in TILE_OPS:
+        key = key_of(stmt)
+        if key not in TILE_OPS:
             return stmt
         ctx, call = self.context(stmt.span), stmt.value
         spaces = [space_of(a.source) for a in call.args if hasattr(a, "source")]
         if any(s in _CUBE_SPACES for s in spaces):
             selected = select_cube(call, ctx, self.cube)
             if selected is not None:
-                return _sequence([*ctx.allocations, *selected])
-        return self.attempt(ctx, lambda: select_tile(ctx, call), lambda: scalar_tile_op(ctx, call))
+                return _sequence(selected, ctx)
+        try:
+            return _sequence(select_tile(ctx, call), ctx)
+        except NotVectorizable as reason:
+            self.report(key.removeprefix("tile_"), stmt.span, reason)
+        return scalar_tile_op(ctx, call)
 
     def context(self, span: tvm.ir.Span | None) -> Selection:
         return Selection(self.chip, self.analyzer, span, self.room)
 
-    def attempt(self, ctx: Selection, vector, scalar, quiet: bool = False) -> tirx.Stmt:
-        """Return the vector form of a statement, or the scalar one with a note."""
-        try:
-            stmts = vector()
-        except NotVectorizable as reason:
-            if not quiet:
-                self.notes.append(f"scalar: loop at {at(ctx.span)} because {reason}")
-            return scalar()
-        return _sequence([*ctx.allocations, *stmts])
+    def report(self, what: str, span: tvm.ir.Span | None, reason: NotVectorizable) -> None:
+        """Note that a statement runs on the scalar unit."""
+        self.notes.append(f"scalar: {what} at {at(span)} because {reason}")
 
 
-def _sequence(stmts: list[tirx.Stmt]) -> tirx.Stmt:
-    return stmts[0] if len(stmts) == 1 else tirx.SeqStmt(stmts)
+def _sequence(stmts: list[tirx.Stmt], ctx: Selection) -> tirx.Stmt:
+    stmts = [*ctx.allocations, *stmts]
+    return sequence(stmts)

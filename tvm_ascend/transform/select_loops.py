@@ -3,15 +3,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import tvm
 import tvm_ffi
 from tvm import tirx
 
 from tvm_ascend.isa.instr import Space
 from tvm_ascend.language.loops import PARALLEL
+from tvm_ascend.language.ops import key_of
 from tvm_ascend.layout.scope import space_of
-from tvm_ascend.transform.access import constant, substitute
+from tvm_ascend.schedule.match import is_zero
+from tvm_ascend.transform.access import constant, dtype_of, substitute
+from tvm_ascend.transform.guards import cut_loops, guarded
 from tvm_ascend.transform.nest import Loop
+from tvm_ascend.transform.reduce_tree import identity
 from tvm_ascend.transform.select_elements import (
     ElementStore,
     element_store,
@@ -19,38 +25,77 @@ from tvm_ascend.transform.select_elements import (
     select_store,
 )
 from tvm_ascend.transform.selection import NotVectorizable, Selection
+from tvm_ascend.transform.tile_args import as_region
 
 
-def select_loops(ctx: Selection, stmt: tirx.For) -> list[tirx.Stmt]:
-    """Select a nest of parallel loops around stores; the stores are selected one by one."""
-    loops, stores = _open(ctx, stmt)
-    variables = [v for v, _ in loops]
-    elements = [element_store(s, variables) for s in stores]
-    _check_independent(stores, elements)
+@dataclass(frozen=True)
+class _Item:
+    """One store of a nest, with its own loops and what must hold for it to run."""
+
+    loops: list[Loop]
+    guards: list
+    store: tirx.BufferStore
+
+
+def select_loops(ctx: Selection, stmt: tirx.For, clear: bool = False) -> list[tirx.Stmt]:
+    """Select a nest of parallel loops around stores; the stores are selected one by one.
+
+    With ``clear`` an accumulating store starts from nothing.
+    """
+    items = _open(ctx, stmt)
+    elements = [element_store(i.store, [v for v, _ in i.loops]) for i in items]
+    _check_independent([i.store for i in items], elements)
     stmts: list[tirx.Stmt] = []
-    for original, element in zip(stores, elements, strict=True):
-        ctx.span = original.span or stmt.span
-        fresh = {v: tirx.Var(v.name, str(v.ty.dtype)) for v in variables}
-        renamed = [(fresh[v], e) for v, e in loops]
-        for var, extent in renamed:
+    for item, element in zip(items, elements, strict=True):
+        ctx.span = item.store.span or stmt.span
+        fresh = {v: tirx.Var(v.name, str(v.ty.dtype)) for v, _ in item.loops}
+        loops = [(fresh[v], e) for v, e in item.loops]
+        for var, extent in loops:
             ctx.analyzer.bind(var, tvm.ir.Range(0, extent))
         indices = tuple(substitute(i, fresh) for i in element.indices)
         value = substitute(element.value, fresh)
-        stmts += select_store(
-            ctx, renamed, ElementStore(element.buffer, indices, value, element.kind)
-        )
+        renamed = ElementStore(element.buffer, indices, value, element.kind, clear)
+        stmts += guarded(ctx, item.guards, select_store(ctx, loops, renamed))
     return stmts
 
 
 def select_statement(ctx: Selection, stmt: tirx.BufferStore) -> list[tirx.Stmt]:
     """Select a store outside any element loop as instructions on one element."""
+    if space_of(stmt.buffer) is not Space.UB:
+        raise NotVectorizable("it is in no parallel loop")
     if not any(space_of(x.source) is Space.UB for x in loads_of(stmt.value)):
         raise NotVectorizable("the value is a scalar")
     return select_store(ctx, [], ElementStore(stmt.buffer, tuple(stmt.indices), stmt.value))
 
 
-def _open(ctx: Selection, stmt: tirx.Stmt) -> tuple[list[Loop], list[tirx.BufferStore]]:
-    """Split a perfect nest into its loops from 0 and its stores; loops of one step vanish."""
+def clears_for(fill: tirx.Stmt, loop: tirx.Stmt) -> bool:
+    """Whether a statement clears exactly the elements that a loop then accumulates into."""
+    if key_of(fill) != "tile_fill" or not isinstance(loop, tirx.For):
+        return False
+    loops: dict = {}
+    while isinstance(loop, tirx.For) and PARALLEL in loop.annotations and is_zero(loop.min):
+        loops[loop.loop_var] = loop.extent
+        loop = loop.body
+    region, value = fill.value.args
+    if not isinstance(loop, tirx.BufferStore) or not loop.buffer.same_as(region.source):
+        return False
+    try:
+        element = element_store(loop, list(loops))
+    except NotVectorizable:
+        return False
+    start = identity(element.kind, dtype_of(loop.buffer)) if element.kind else None
+    if start is None or not tvm_ffi.structural_equal(start, value):
+        return False
+    return all(
+        tvm_ffi.structural_equal(index, r.min)
+        if constant(r.extent) == 1
+        else constant(r.min) == 0 and tvm_ffi.structural_equal(loops.get(index), r.extent)
+        for index, r in zip(loop.indices, as_region(region).region, strict=True)
+    )
+
+
+def _open(ctx: Selection, stmt: tirx.Stmt) -> list[_Item]:
+    """Split a perfect nest into its stores and their loops from 0; loops of one step vanish."""
     loops: list[Loop] = []
     values: dict = {}
     while isinstance(stmt, tirx.For):
@@ -65,16 +110,26 @@ def _open(ctx: Selection, stmt: tirx.Stmt) -> tuple[list[Loop], list[tirx.Buffer
             if constant(stmt.min) != 0:
                 values[stmt.loop_var] = stmt.loop_var + stmt.min
         stmt = stmt.body
-    body = list(stmt.seq) if isinstance(stmt, tirx.SeqStmt) else [stmt]
-    stores = []
-    for item in body:
-        if isinstance(item, tirx.Bind):
-            values[item.var] = substitute(item.value, values)
-        elif isinstance(item, tirx.BufferStore):
-            stores.append(_replaced(item, values))
-        else:
-            raise NotVectorizable(f"it contains a statement of kind {type(item).__name__}")
-    return loops, stores
+    items: list[_Item] = []
+    _collect(ctx, stmt, loops, [], values, items)
+    return items
+
+
+def _collect(
+    ctx: Selection, stmt: tirx.Stmt, loops: list[Loop], guards: list, values: dict, items: list
+) -> None:
+    if isinstance(stmt, tirx.SeqStmt):
+        for part in stmt.seq:
+            _collect(ctx, part, loops, guards, values, items)
+    elif isinstance(stmt, tirx.Bind):
+        values[stmt.var] = substitute(stmt.value, values)
+    elif isinstance(stmt, tirx.BufferStore):
+        items.append(_Item(loops, guards, _replaced(stmt, values)))
+    elif isinstance(stmt, tirx.IfThenElse) and stmt.else_case is None:
+        loops, more = cut_loops(ctx, loops, substitute(stmt.condition, values))
+        _collect(ctx, stmt.then_case, loops, [*guards, *more], values, items)
+    else:
+        raise NotVectorizable(f"it contains a statement of kind {type(stmt).__name__}")
 
 
 def _replaced(store: tirx.BufferStore, values: dict) -> tirx.BufferStore:

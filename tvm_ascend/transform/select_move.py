@@ -6,10 +6,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import tvm
-from tvm import sym, tirx
+from tvm import tirx
 
 from tvm_ascend.isa.instr import Space
 from tvm_ascend.transform.access import constant, dtype_of, itemsize
+from tvm_ascend.transform.guards import guarded, proves
 from tvm_ascend.transform.selection import NotVectorizable, Selection, limit
 from tvm_ascend.transform.tile_view import (
     View,
@@ -31,13 +32,6 @@ class Clip:
     whole: bool
 
 
-def proves(ctx: Selection, condition: tvm.ir.Expr) -> bool:
-    """Whether a condition holds for all values of the loop variables in scope."""
-    if isinstance(condition, bool):
-        return condition
-    return ctx.analyzer.can_prove(condition, sym.ProofStrength.SYMBOLIC_BOUND)
-
-
 def clip(ctx: Selection, view: View, extents: list) -> Clip:
     """Cut a tile of a tensor in global memory to the tensor's shape."""
     kept, inside, whole = list(extents), [], True
@@ -56,17 +50,6 @@ def clip(ctx: Selection, view: View, extents: list) -> Clip:
         if not proves(ctx, low < size):
             inside.append(low < size)
     return Clip(kept, inside, whole)
-
-
-def guarded(ctx: Selection, conditions: list, stmts: list[tirx.Stmt]) -> list[tirx.Stmt]:
-    """Run statements only where all conditions hold."""
-    if not conditions or not stmts:
-        return stmts
-    body = stmts[0] if len(stmts) == 1 else tirx.SeqStmt(stmts)
-    condition = conditions[0]
-    for more in conditions[1:]:
-        condition = tirx.And(condition, more)
-    return [tirx.IfThenElse(condition, body, None, ctx.span)]
 
 
 def load(ctx: Selection, dst: View, src: View, extents: list) -> list[tirx.Stmt]:

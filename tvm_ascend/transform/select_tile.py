@@ -15,6 +15,7 @@ from tvm_ascend.transform.nest import Loop
 from tvm_ascend.transform.select_elements import ElementStore, select_store
 from tvm_ascend.transform.select_move import select_copy, store
 from tvm_ascend.transform.selection import Selection
+from tvm_ascend.transform.tile_args import as_region
 from tvm_ascend.transform.tile_view import view_of
 from tvm_ascend.transform.vector_ops import fill, temporary
 
@@ -41,24 +42,17 @@ def _reduce(ctx: Selection, call: tvm.ir.Call) -> list[tirx.Stmt]:
     loops, indices = _source_loops(ctx, src)
     moving = [i for k, i in enumerate(indices) if k != constant(axis)]
     target = _target_indices(dst, [i for i in moving if i is not None])
-    mins = [r.min for r in region_ranges(src)]
+    mins = [r.min for r in as_region(src).region]
     at = [m if i is None else m + i for m, i in zip(mins, indices, strict=True)]
     value = tirx.BufferLoad(src.source, at)
     store_ = ElementStore(dst.source, tuple(target), value, str(kind.value), bool(clear.value))
     return select_store(ctx, loops, store_)
 
 
-def region_ranges(region: TensorRegion | TensorLoad) -> list[tvm.ir.Range]:
-    """Return the ranges of a region; a single element has ranges of extent 1."""
-    if isinstance(region, TensorLoad):
-        return [tvm.ir.Range.from_min_extent(i, 1) for i in region.indices]
-    return list(region.region)
-
-
 def _source_loops(ctx: Selection, src: TensorRegion | TensorLoad) -> tuple[list[Loop], list]:
     loops: list[Loop] = []
     indices: list = []
-    for k, range_ in enumerate(region_ranges(src)):
+    for k, range_ in enumerate(as_region(src).region):
         if constant(range_.extent) == 1:
             indices.append(None)
             continue
@@ -71,7 +65,7 @@ def _source_loops(ctx: Selection, src: TensorRegion | TensorLoad) -> tuple[list[
 
 def _target_indices(dst: TensorRegion | TensorLoad, moving: list) -> list:
     left = iter(moving)
-    ranges = region_ranges(dst)
+    ranges = as_region(dst).region
     indices = [r.min if constant(r.extent) == 1 else r.min + next(left) for r in ranges]
     assert next(left, None) is None, f"tile_reduce of different shapes: {dst}"
     return indices

@@ -15,6 +15,7 @@ from tvm_ascend.isa.instr import Space
 from tvm_ascend.layout.scope import space_of
 from tvm_ascend.transform.access import ZERO, constant, divides, dtype_of, itemsize, strides_of
 from tvm_ascend.transform.selection import NotVectorizable, Selection
+from tvm_ascend.transform.tile_args import sequence
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,7 @@ def loop_over(
         ctx.analyzer.bind(var, tvm.ir.Range(0, extent))
     stmts = body(variables)
     for var, extent in zip(reversed(variables), reversed(extents), strict=True):
-        inner = stmts[0] if len(stmts) == 1 else tirx.SeqStmt(stmts)
+        inner = sequence(stmts)
         stmts = [tirx.For(var, 0, extent, tirx.ForKind.SERIAL, inner, span=ctx.span)]
     return stmts
 

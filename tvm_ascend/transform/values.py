@@ -14,6 +14,7 @@ from tvm_ascend.transform.access import ZERO, Access, access_of, constant, items
 from tvm_ascend.transform.lane_ops import Run, in_chunks
 from tvm_ascend.transform.nest import LANE, ROW, TILE, UNIT, Nest
 from tvm_ascend.transform.selection import NotVectorizable, Selection, limit, supports
+from tvm_ascend.transform.tile_args import sequence
 from tvm_ascend.transform.tile_view import View, whole_view
 
 
@@ -106,7 +107,7 @@ class Values:
         row = tirx.Var(var.name, str(var.ty.dtype))
         ctx.analyzer.bind(row, tvm.ir.Range(0, rows))
         stmts = make([self.run(v, domain, row) for v in values], self.nest.count)
-        body = stmts[0] if len(stmts) == 1 else tirx.SeqStmt(stmts)
+        body = sequence(stmts)
         self.before.append(tirx.For(row, 0, rows, tirx.ForKind.SERIAL, body, span=ctx.span))
 
     def dense(self, value: Value) -> bool:
@@ -234,5 +235,5 @@ class Values:
         if not self.per_row:
             return before
         var, extent = self.nest.row
-        body = self.per_row[0] if len(self.per_row) == 1 else tirx.SeqStmt(self.per_row)
+        body = sequence(self.per_row)
         return [*before, tirx.For(var, 0, extent, tirx.ForKind.SERIAL, body, span=self.ctx.span)]

@@ -64,7 +64,7 @@ def hoist_scalar_reads(body: tirx.Stmt) -> tirx.Stmt:
         for position, arg in enumerate(call.args):
             if position < len(row.operands):
                 inner = [value_of(i, binds, stmt.span) for i in arg.indices]
-                args.append(TensorLoad(arg.source, inner, arg.span) if binds else arg)
+                args.append(tirx.BufferLoad(arg.source, inner, arg.span) if binds else arg)
             else:
                 args.append(value_of(arg, binds, stmt.span))
         if not binds:
