@@ -252,7 +252,8 @@ def test_hazard_in_a_module_is_our_error():
     )
     tensors = on_device(*(np.ones((48, 70), "float32") for _ in range(3)))
     pointers = [ctypes.c_void_p(tensor.data_ptr()) for tensor in tensors]
-    with pytest.raises(HazardError, match=r"(?s)in kernel `add`.*pipe MTE2.*pipe V.*HardEvent::MTE2_V"):
+    both_sides = r"(?s)in kernel `add`.*pipe MTE2.*pipe V.*HardEvent::MTE2_V"
+    with pytest.raises(HazardError, match=both_sides):
         kernels["broken"](*pointers)
     with module.simulated(SimOptions(strict=False)), module.observed() as reports:
         kernels["broken"](*pointers)
