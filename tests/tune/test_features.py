@@ -88,6 +88,6 @@ def test_extractor_gives_one_row_a_candidate(matmul, chip, scheduled):
     extract = TileFeatures(space)._inst.extract_from
     candidates = [Candidate(d) for d in (space.legal[0], space.legal[-1], space.legal[0])]
     rows = [row.numpy() for row in extract(None, candidates)]
-    assert [row.shape for row in rows] == [(1, len(NAMES))] * 3
+    assert [row.shape for row in rows] == [(1, len(NAMES) + 1)] * 3
     assert np.array_equal(rows[0], rows[2])
     assert not np.array_equal(rows[0], rows[1])

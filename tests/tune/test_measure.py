@@ -60,7 +60,7 @@ def test_runner_times_what_the_kernel_takes(inputs, matmul, chip, tmp_path):
         (built,) = SimulatorBuilder(tmp_path).build([build_input])
         assert built.error_msg is None
         runs = SimulatorRunner().run([RunnerInput(built.artifact_path, "ext_dev", args)] * 2)
-        (first,), (second,) = (run.result().run_secs for run in runs)
+        first, second = (float(run.result().run_secs[0]) for run in runs)
         assert first == second
         options = Options(overrides=space.overrides(decisions), cache=False)
         kernel = compile(matmul, options=options)

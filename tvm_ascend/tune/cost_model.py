@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The cost model of the search: the closed form until there is data, XGBoost from then on."""
+"""The cost model of the search: XGBoost on our features, a closed form until it has data."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from tvm.s_tir.meta_schedule.cost_model.xgb_model import XGBConfig, XGBModel
 from tvm_ascend.tune.features import TileFeatures
 from tvm_ascend.tune.space import Space
 
-_NOISE = 0.05
+_RANDOM_SHARE = 0.5
 
 
 @derived_object
 class TileCostModel(XGBModel._cls):
     """TVM's XGBoost model on our features.
 
-    TVM scores candidates at random until enough of them were measured. Here the model that chose
-    the default schedule does, with a little noise so that ties do not crowd out everything else.
+    TVM scores candidates at random until enough were measured. Here half of them are scored by the
+    closed form that chooses the default schedule: the first batch then shows the trees both good
+    tiles and the rest of the space, without which they would take unlike tiles for good ones.
     """
 
     def __init__(self, space: Space, seed: int = 0, warmup: int = 16) -> None:
@@ -33,11 +34,9 @@ class TileCostModel(XGBModel._cls):
         """Scores of candidates; higher is better."""
         if self.data_size >= self.num_warmup_samples and self.booster is not None:
             return super().predict(context, candidates)
-        cycles = np.array(
-            [self.space.estimate(self.space.decisions(c.sch.trace)) for c in candidates]
-        )
-        return (
-            self.space.estimate(self.space.default)
-            / cycles
-            * np.random.uniform(1, 1 + _NOISE, len(cycles))
+        cycles = [self.space.estimate(self.space.decisions(c.sch.trace)) for c in candidates]
+        by_model = self.space.estimate(self.space.default) / np.array(cycles)
+        by_chance = np.random.uniform(0, 1, len(candidates))
+        return np.where(
+            np.random.uniform(0, 1, len(candidates)) < _RANDOM_SHARE, by_chance, by_model
         )

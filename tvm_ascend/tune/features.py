@@ -151,7 +151,7 @@ def _itemsize(buffer) -> int:
 
 @derived_object
 class TileFeatures(PyFeatureExtractor):
-    """Extracts ``features_of`` from candidates; the same decisions are lowered only once."""
+    """Extracts ``features_of`` and the closed form's cycles; the same decisions only once."""
 
     def __init__(self, space: Space) -> None:
         super().__init__()
@@ -167,5 +167,6 @@ class TileFeatures(PyFeatureExtractor):
         key = tuple(decisions.values())
         if key not in self._known:
             func = lower_schedule(sch.mod["main"])
-            self._known[key] = features_of(func, self.space.chip)[None, :]
-        return self._known[key]
+            estimate = math.log2(self.space.estimate(decisions))
+            self._known[key] = np.append(features_of(func, self.space.chip), np.float32(estimate))
+        return self._known[key][None, :]
