@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import tvm
 from tvm import tirx
 
 from tvm_ascend.hw.chip import ChipSpec
+from tvm_ascend.isa.formula import ITEMSIZE
 
 LAYOUTS = ("ND", "NZ", "ZZ", "ZN")
 
@@ -31,7 +31,7 @@ def align(a, b):
 
 def c0_of(dtype: str, chip: ChipSpec) -> int:
     """Elements of one 32-byte block: the width of a fractal of L1, L0A and L0B."""
-    return chip.block_bytes // tvm.DataType(dtype).itemsize
+    return chip.block_bytes // ITEMSIZE[dtype]
 
 
 @dataclass(frozen=True)

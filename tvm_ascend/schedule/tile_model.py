@@ -11,10 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import tvm
-
 from tvm_ascend.hw.chip import ChipSpec
-from tvm_ascend.isa.formula import helpers
+from tvm_ascend.isa.formula import ITEMSIZE, helpers
 from tvm_ascend.layout.fractal import align, c0_of, ceildiv
 
 TILE_NAMES = ("tile_m", "tile_n", "tile_k0", "k_steps", "num_stages", "l0_stages")
@@ -38,7 +36,7 @@ class Problem:
     @property
     def itemsize(self) -> int:
         """Bytes of one input element."""
-        return tvm.DataType(self.dtype).itemsize
+        return ITEMSIZE[self.dtype]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,7 +118,7 @@ class Model:
         self.constants: dict[int, dict[str, float]] = {}
         self.loads: dict[tuple, float] = {}
         self.c0 = c0_of(problem.dtype, chip)
-        self.out_itemsize = tvm.DataType(problem.out_dtype).itemsize
+        self.out_itemsize = ITEMSIZE[problem.out_dtype]
 
     def estimate(self, tile: Tile) -> Estimate:
         p = self.problem

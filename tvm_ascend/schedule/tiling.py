@@ -16,6 +16,7 @@ from tvm_ascend.schedule.tile_model import Estimate, Model, Problem, Tile
 OVERRIDES = ("tile_m", "tile_n", "tile_k", "tile_k0", "num_stages", "l0_stages")
 _MAX_TILE = {"tile_m": 512, "tile_n": 512, "tile_k0": 512}
 _MAX_STAGES = 4
+_GROUPS = (("tile_m", "tile_n"), ("tile_k0",), ("k_steps",), ("num_stages", "l0_stages"))
 _STEPS = (1, 2, 3, 4, 6, 8, 12, 16)
 
 
@@ -95,25 +96,34 @@ def choose_tiling(problem: Problem, chip: ChipSpec, overrides: Mapping[str, int]
 
 
 def _fitting(options, problem: Problem, chip: ChipSpec, dropped: dict[str, int]) -> Iterator[Tile]:
-    """Yield the tiles that fit; ``dropped`` counts the others by reason.
+    """Yield the tiles that fit, each with as many buffers as fit; ``dropped`` counts the others.
 
     Decisions are taken in groups, each judged with the least value of those still open.
     """
     least = {name: min(values) for name, values in options.items()}
-    groups = (("tile_m", "tile_n"), ("tile_k0", "l0_stages"), ("k_steps", "num_stages"))
+
+    def drop(reason: str, count: int) -> None:
+        if count:
+            dropped[reason] = dropped.get(reason, 0) + count
 
     def extend(taken: dict[str, int], level: int) -> Iterator[Tile]:
-        later = [len(options[name]) for group in groups[level + 1 :] for name in group]
-        for values in product(*(options[name] for name in groups[level])):
-            chosen = {**taken, **dict(zip(groups[level], values, strict=True))}
+        later = prod(len(options[name]) for group in _GROUPS[level + 1 :] for name in group)
+        choices = [options[name] for name in _GROUPS[level]]
+        last = level + 1 == len(_GROUPS)
+        # Deepest pipeline first: a deeper one is never slower.
+        values = sorted(product(*choices), key=sum, reverse=True) if last else product(*choices)
+        for tried, value in enumerate(values):
+            chosen = {**taken, **dict(zip(_GROUPS[level], value, strict=True))}
             tile = Tile(**{**least, **chosen})
             reason = misfit(tile, problem, chip)
             if reason is not None:
-                dropped[reason] = dropped.get(reason, 0) + prod(later)
-            elif level + 1 == len(groups):
-                yield tile
-            else:
+                drop(reason, later)
+            elif not last:
                 yield from extend(chosen, level + 1)
+            else:
+                drop("more buffers fit", prod(len(c) for c in choices) - tried - 1)
+                yield tile
+                return
 
     yield from extend({}, 0)
 
