@@ -28,11 +28,12 @@ from tvm_ascend.transform.pipeline_loops import Pipeline
 from tvm_ascend.transform.plan_memory import PlanMemory
 from tvm_ascend.transform.select_instructions import SelectInstructions
 from tvm_ascend.transform.split_cores import SplitCores
+from tvm_ascend.transform.stage_operands import StageOperands
 
 STAGES: dict[str, tuple[Callable[[], tvm.ir.transform.Pass], ...]] = {
     "input": (),
     "tiled": (MapCores, HoistCopies),
-    "scoped": (InferScope,),
+    "scoped": (StageOperands, InferScope),
     "fractal": (FoldFill, ClipTiles, InferLayout),
     "vectorized": (ExpandMath, SelectInstructions),
     "pipelined": (Pipeline,),

@@ -269,3 +269,14 @@ class MisalignedOperand(AscendError):
             f"{space.upper()} (in `{buffer}`); it must be a multiple of {align}. Pad the rows of "
             f"`{buffer}` to {align} bytes."
         )
+
+
+class ProductTooLarge(AscendError):
+    """A gemm whose operands no split of k brings into L0."""
+
+    def __init__(self, product: str, rule: str, span: object) -> None:
+        super().__init__(
+            f"{at(span)}: the operands of this gemm cannot be brought to L0A and L0B ({product}); "
+            f"needed: {rule}. Use smaller tiles of m and n, or copy to T.alloc_L0A and "
+            "T.alloc_L0B tiles yourself."
+        )

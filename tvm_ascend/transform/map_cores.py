@@ -70,7 +70,8 @@ def _points(grid: list[tirx.AttrStmt], flat: tvm.ir.Expr) -> dict[tvm.ir.Var, tv
     return {v: e if v.ty == e.ty else tirx.Cast(str(v.ty.dtype), e) for v, e in points.items()}
 
 
-def _num_stages(func: tirx.PrimFunc) -> int:
+def num_stages(func: tirx.PrimFunc) -> int:
+    """Return how many copies of a tile a pipelined loop keeps."""
     return int(func.attrs.get(OPTIONS, {}).get("num_stages", DEFAULT_NUM_STAGES))
 
 
@@ -113,7 +114,7 @@ class MapCores:
         points = _points(grid, flat) if grid else {}
         body = tvm_ffi.structural_map(body, [(tvm.ir.Var, lambda v: points.get(v, v))])
         if loop is not None:
-            annotations = {NUM_STAGES: _num_stages(func)}
+            annotations = {NUM_STAGES: num_stages(func)}
             body = tirx.For(
                 loop[0], 0, loop[1], tirx.ForKind.SERIAL, body, None, annotations, span=span
             )
@@ -121,5 +122,5 @@ class MapCores:
             tvm.ir.Range(0, launched), block, tirx.IterVar.ThreadIndex, "blockIdx.x"
         )
         body = tirx.AttrStmt(axis, "thread_extent", launched, body, span)
-        decisions = {**func.attrs.get(DECISIONS, {}), "num_stages": _num_stages(func)}
+        decisions = {**func.attrs.get(DECISIONS, {}), "num_stages": num_stages(func)}
         return func.with_body(body, func.span).with_attr({GRID: launched, DECISIONS: decisions})
