@@ -25,7 +25,8 @@ namespace {
 
 constexpr const char* kVersion = "1";  // of the program JSON and the entry points
 
-// The arguments of a launch in the three shapes that control programs, twins and bounds checks want.
+// The arguments of a launch in the three shapes that control programs, twins and bounds checks
+// want.
 struct Arguments {
   std::vector<ffi::Any> packed;  // [0] is the block index
   std::vector<int64_t> words;
@@ -55,7 +56,8 @@ void add_tensor(const std::string& name, const DLTensor& tensor, Arguments* into
 
 Arguments read_arguments(const sim::Program& program, const ffi::Array<ffi::Any>& args) {
   if (args.size() != program.params.size()) {
-    throw sim::InputError("kernel `" + program.kernel + "` takes " + std::to_string(program.params.size()) + " arguments, got " +
+    throw sim::InputError("kernel `" + program.kernel + "` takes " +
+                          std::to_string(program.params.size()) + " arguments, got " +
                           std::to_string(args.size()));
   }
   Arguments out;
@@ -65,7 +67,9 @@ Arguments read_arguments(const sim::Program& program, const ffi::Array<ffi::Any>
     ffi::Any arg = args[i];
     if (param.tensor) {
       auto tensor = arg.try_cast<ffi::Tensor>();
-      if (!tensor.has_value()) throw sim::InputError("argument `" + param.name + "` of kernel `" + program.kernel + "` is not a tensor");
+      if (!tensor.has_value())
+        throw sim::InputError("argument `" + param.name + "` of kernel `" + program.kernel +
+                              "` is not a tensor");
       add_tensor(param.name, *tensor.value().GetDLTensorPtr(), &out);
     } else if (sim::is_float(param.dtype)) {
       out.packed.push_back(arg.cast<double>());
@@ -80,7 +84,8 @@ Arguments read_arguments(const sim::Program& program, const ffi::Array<ffi::Any>
 
 [[noreturn]] void raise(const sim::InputError& error) { TVM_FFI_THROW(ValueError) << error.what(); }
 
-// The simulator's own exceptions become errors of tvm-ffi; those of the control program already are.
+// The simulator's own exceptions become errors of tvm-ffi; those of the control program already
+// are.
 template <typename Work>
 auto translated(Work work) {
   try {
@@ -90,8 +95,8 @@ auto translated(Work work) {
   }
 }
 
-ffi::String launch(const ffi::String& program_json, const ffi::Function& control, const ffi::Array<ffi::Any>& args,
-                   const ffi::String& options_json) {
+ffi::String launch(const ffi::String& program_json, const ffi::Function& control,
+                   const ffi::Array<ffi::Any>& args, const ffi::String& options_json) {
   return translated([&] {
     const sim::Program program = sim::Program::parse(program_json);
     const sim::Options options = sim::Options::parse(options_json);
@@ -107,8 +112,8 @@ ffi::String launch(const ffi::String& program_json, const ffi::Function& control
   });
 }
 
-ffi::String launch_twin(const ffi::String& program_json, const ffi::String& path, const ffi::Array<ffi::Any>& args,
-                        const ffi::String& options_json) {
+ffi::String launch_twin(const ffi::String& program_json, const ffi::String& path,
+                        const ffi::Array<ffi::Any>& args, const ffi::String& options_json) {
   return translated([&] {
     const sim::Program program = sim::Program::parse(program_json);
     const sim::Options options = sim::Options::parse(options_json);
@@ -120,9 +125,10 @@ ffi::String launch_twin(const ffi::String& program_json, const ffi::String& path
   });
 }
 
-// One list per block, or one list for all. The report has the results of get_value sites as "values".
-ffi::String run_list(const ffi::String& program_json, const ffi::String& calls_json, const ffi::Array<ffi::Any>& args,
-                     const ffi::String& options_json) {
+// One list per block, or one list for all. The report has the results of get_value sites as
+// "values".
+ffi::String run_list(const ffi::String& program_json, const ffi::String& calls_json,
+                     const ffi::Array<ffi::Any>& args, const ffi::String& options_json) {
   return translated([&] {
     const sim::Program program = sim::Program::parse(program_json);
     const sim::Options options = sim::Options::parse(options_json);
@@ -135,7 +141,9 @@ ffi::String run_list(const ffi::String& program_json, const ffi::String& calls_j
     }
     sim::Context context(program, options, arguments.tensors);
     std::vector<int64_t> results;
-    sim::run_blocks(context, [&](int block) { sim::issue_list(lists[lists.size() == 1 ? 0 : block], &results); });
+    sim::run_blocks(context, [&](int block) {
+      sim::issue_list(lists[lists.size() == 1 ? 0 : block], &results);
+    });
     std::string report = sim::report_json(context);
     sim::JsonWriter values;
     values.open('[');

@@ -34,7 +34,9 @@ TVM_ASCEND_EXPORT double tvm_ascend_get_float(int32_t site, int64_t address) {
   return bit_cast<double>(element(site, address, 0));
 }
 
-TVM_ASCEND_EXPORT int64_t tvm_ascend_get_int(int32_t site, int64_t address) { return element(site, address, 0); }
+TVM_ASCEND_EXPORT int64_t tvm_ascend_get_int(int32_t site, int64_t address) {
+  return element(site, address, 0);
+}
 
 TVM_ASCEND_EXPORT int32_t tvm_ascend_set_float(int32_t site, int64_t address, double value) {
   element(site, address, bit_cast<int64_t>(value));

@@ -28,14 +28,16 @@ struct Access {
   int64_t outer_stride;
 
   bool writes() const { return kind == AccessKind::Write || kind == AccessKind::Undefined; }
-  int64_t end() const { return start + (outer - 1) * outer_stride + (inner - 1) * inner_stride + bytes; }
+  int64_t end() const {
+    return start + (outer - 1) * outer_stride + (inner - 1) * inner_stride + bytes;
+  }
   int64_t total() const { return bytes * inner * outer; }
 };
 
 class AccessList {
  public:
-  void add(AccessKind kind, int operand, int64_t start, int64_t bytes, int64_t inner = 1, int64_t inner_stride = 0,
-           int64_t outer = 1, int64_t outer_stride = 0) {
+  void add(AccessKind kind, int operand, int64_t start, int64_t bytes, int64_t inner = 1,
+           int64_t inner_stride = 0, int64_t outer = 1, int64_t outer_stride = 0) {
     if (bytes <= 0 || inner <= 0 || outer <= 0) return;
     if (inner == 1) {
       inner = outer;
@@ -55,7 +57,8 @@ class AccessList {
     }
   }
 
-  // The instruction is wrong in itself, for a reason beyond the ranges of the row; the first reason stays.
+  // The instruction is wrong in itself, for a reason beyond the ranges of the row; the first reason
+  // stays.
   void fault(std::string reason) {
     if (fault_.empty()) fault_ = std::move(reason);
   }
@@ -75,7 +78,8 @@ class AccessList {
 // Accesses of the count and repeat forms, from the operands' directions.
 void lane_access(const Call& call, AccessList& list);
 
-// Whether dst and a source of a lane-wise instruction overlap in a way the chip does not define; says how.
+// Whether dst and a source of a lane-wise instruction overlap in a way the chip does not define;
+// says how.
 std::string illegal_overlap(const Call& call);
 
 // Strides of an operand in the repeat form, in blocks.

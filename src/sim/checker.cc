@@ -8,7 +8,9 @@ namespace tvm_ascend::sim {
 
 namespace {
 
-std::string range(int64_t low, int64_t high) { return "[" + std::to_string(low) + ", " + std::to_string(high) + ")"; }
+std::string range(int64_t low, int64_t high) {
+  return "[" + std::to_string(low) + ", " + std::to_string(high) + ")";
+}
 
 // Calls visit(low, high) for every run of an access, as byte offsets from the operand.
 template <typename Visit>
@@ -30,7 +32,8 @@ std::string fix_for(Stamp earlier, Pipe pipe, int core) {
 
 }  // namespace
 
-Checker::Checker(Context& context, int core) : context_(context), core_(core), poison_(context.program.space_bytes) {
+Checker::Checker(Context& context, int core)
+    : context_(context), core_(core), poison_(context.program.space_bytes) {
   for (int64_t bytes : context.program.space_bytes) shadows_.emplace_back(bytes);
 }
 
@@ -47,7 +50,8 @@ Hazard Checker::at_operand(const char* kind, const Call& call, int operand) cons
 std::string Checker::place(const Call& call, int operand, int64_t low, int64_t high) const {
   const std::string& buffer = context_.sites[call.site].buffers[operand];
   if (call.spaces[operand] != Space::GM) {
-    return std::string(name_of(call.spaces[operand])) + " bytes " + range(low, high) + (buffer.empty() ? "" : " (`" + buffer + "`)");
+    return std::string(name_of(call.spaces[operand])) + " bytes " + range(low, high) +
+           (buffer.empty() ? "" : " (`" + buffer + "`)");
   }
   const GmArg* arg = context_.gm.find(buffer, call.operands[operand]);
   return arg == nullptr ? "gm" : "gm bytes " + range(low, high) + " of `" + arg->name + "`";
@@ -57,17 +61,21 @@ void Checker::check_params(const Call& call, std::vector<Hazard>* found) const {
   const OpInfo& op = *call.op;
   if ((op.cores & context_.program.core_bit) == 0) {
     Hazard hazard = at_operand("core", call, -1);
-    hazard.message = context_.sites.describe(call.site) + " cannot run on " + context_.program.core_type +
-                     ": pipe " + name_of(op.pipe) + " belongs to the other kind of core";
+    hazard.message = context_.sites.describe(call.site) + " cannot run on " +
+                     context_.program.core_type + ": pipe " + name_of(op.pipe) +
+                     " belongs to the other kind of core";
     found->push_back(std::move(hazard));
     return;
   }
   for (int i = 0; i < op.n_params; ++i) {
     const ParamInfo& param = op.params[i];
-    if (param.kind == ParamKind::Scalar || (call.params[i] >= param.low && call.params[i] <= param.high)) continue;
+    if (param.kind == ParamKind::Scalar ||
+        (call.params[i] >= param.low && call.params[i] <= param.high))
+      continue;
     Hazard hazard = at_operand("parameter", call, -1);
-    hazard.message = context_.sites.describe(call.site) + " has " + param.name + " = " + std::to_string(call.params[i]) +
-                     "; allowed is " + std::to_string(param.low) + " to " + std::to_string(param.high);
+    hazard.message = context_.sites.describe(call.site) + " has " + param.name + " = " +
+                     std::to_string(call.params[i]) + "; allowed is " + std::to_string(param.low) +
+                     " to " + std::to_string(param.high);
     found->push_back(std::move(hazard));
     return;
   }
@@ -75,19 +83,23 @@ void Checker::check_params(const Call& call, std::vector<Hazard>* found) const {
 
 void Checker::check_align(const Call& call, int operand, std::vector<Hazard>* found) const {
   const OperandInfo& info = call.op->operands[operand];
-  int64_t align = info.align >= 0 ? info.align : kSpaceAlign[static_cast<int>(call.spaces[operand])];
+  int64_t align =
+      info.align >= 0 ? info.align : kSpaceAlign[static_cast<int>(call.spaces[operand])];
   if (align == 0) align = call.itemsize(operand);
   if (call.operands[operand] % align == 0) return;
   Hazard hazard = at_operand("misaligned", call, operand);
   hazard.low = call.operands[operand];
-  if (const GmArg* arg = context_.gm.find("", call.operands[operand]); arg != nullptr) hazard.low -= arg->base;
+  if (const GmArg* arg = context_.gm.find("", call.operands[operand]); arg != nullptr)
+    hazard.low -= arg->base;
   hazard.high = hazard.low + call.itemsize(operand);
   hazard.message = context_.sites.describe(call.site) + " has operand " + info.name + " at byte " +
-                   std::to_string(hazard.low) + " of " + hazard.space + "; it must be a multiple of " + std::to_string(align);
+                   std::to_string(hazard.low) + " of " + hazard.space +
+                   "; it must be a multiple of " + std::to_string(align);
   found->push_back(std::move(hazard));
 }
 
-void Checker::check_bounds(const Call& call, const Access& access, std::vector<Hazard>* found) const {
+void Checker::check_bounds(const Call& call, const Access& access,
+                           std::vector<Hazard>* found) const {
   const Space space = call.spaces[access.operand];
   const std::string& buffer = context_.sites[call.site].buffers[access.operand];
   int64_t low = call.operands[access.operand] + access.start;
@@ -109,13 +121,15 @@ void Checker::check_bounds(const Call& call, const Access& access, std::vector<H
   Hazard hazard = at_operand("out_of_bounds", call, access.operand);
   hazard.low = low;
   hazard.high = high;
-  hazard.message = context_.sites.describe(call.site) + (access.writes() ? " writes" : " reads") + " bytes " + range(low, high) +
-                   " through operand " + call.op->operands[access.operand].name + ", outside " + whole + " of " +
+  hazard.message = context_.sites.describe(call.site) + (access.writes() ? " writes" : " reads") +
+                   " bytes " + range(low, high) + " through operand " +
+                   call.op->operands[access.operand].name + ", outside " + whole + " of " +
                    std::to_string(limit) + " bytes";
   found->push_back(std::move(hazard));
 }
 
-void Checker::check_accesses(const Call& call, const AccessList& list, std::vector<Hazard>* found) const {
+void Checker::check_accesses(const Call& call, const AccessList& list,
+                             std::vector<Hazard>* found) const {
   if (!list.fault().empty()) {
     found->push_back(at_operand("parameter", call, -1));
     found->back().message = context_.sites.describe(call.site) + ": " + list.fault();
@@ -131,19 +145,22 @@ void Checker::check_accesses(const Call& call, const AccessList& list, std::vect
   std::string overlap = illegal_overlap(call);
   if (overlap.empty()) return;
   found->push_back(at_operand("overlap", call, 0));
-  found->back().message = context_.sites.describe(call.site) + ": " + overlap + "; operands must coincide or be disjoint";
+  found->back().message = context_.sites.describe(call.site) + ": " + overlap +
+                          "; operands must coincide or be disjoint";
 }
 
 Shadow& Checker::shadow(const Call& call, int operand, int64_t* offset) {
   const Space space = call.spaces[operand];
   *offset = call.operands[operand];
   if (space != Space::GM) return shadows_[static_cast<int>(space)];
-  const GmArg* arg = context_.gm.find(context_.sites[call.site].buffers[operand], call.operands[operand]);
+  const GmArg* arg =
+      context_.gm.find(context_.sites[call.site].buffers[operand], call.operands[operand]);
   *offset += context_.gm.offset(*arg) - arg->base;
   return context_.gm.shadow(*arg);
 }
 
-void Checker::race(const Call& call, const Access& access, const Conflict& conflict, std::vector<Hazard>* found) const {
+void Checker::race(const Call& call, const Access& access, const Conflict& conflict,
+                   std::vector<Hazard>* found) const {
   const Stamp earlier = conflict.earlier;
   const Pipe pipe = call.op->pipe;
   Hazard hazard = at_operand("race", call, access.operand);
@@ -153,12 +170,14 @@ void Checker::race(const Call& call, const Access& access, const Conflict& confl
   hazard.high = conflict.high;
   hazard.fix = fix_for(earlier, pipe, core_);
   const bool other_core = earlier.core() != core_;
-  hazard.message = context_.sites.describe(call.site) + " on pipe " + name_of(pipe) + (conflict.later_writes ? " writes " : " reads ") +
+  hazard.message = context_.sites.describe(call.site) + " on pipe " + name_of(pipe) +
+                   (conflict.later_writes ? " writes " : " reads ") +
                    place(call, access.operand, conflict.low, conflict.high) + " that " +
                    context_.sites.describe(earlier.site()) + " on pipe " + name_of(earlier.pipe()) +
                    (other_core ? " of core " + std::to_string(earlier.core()) : std::string()) +
-                   (conflict.earlier_writes ? " writes" : " reads") + ", and nothing orders them; " +
-                   (other_core ? "cores must touch " : "insert ") + hazard.fix;
+                   (conflict.earlier_writes ? " writes" : " reads") +
+                   ", and nothing orders them; " + (other_core ? "cores must touch " : "insert ") +
+                   hazard.fix;
   found->push_back(std::move(hazard));
 }
 
@@ -166,7 +185,9 @@ void Checker::check_poison(const Call& call, const Access& access, std::vector<H
   const Space space = call.spaces[access.operand];
   int64_t bad = -1;
   each_run(access, [&](int64_t low, int64_t high) {
-    if (bad < 0) bad = poison_.find(space, call.operands[access.operand] + low, call.operands[access.operand] + high);
+    if (bad < 0)
+      bad = poison_.find(space, call.operands[access.operand] + low,
+                         call.operands[access.operand] + high);
   });
   if (bad < 0) return;
   Hazard hazard = at_operand("poison", call, access.operand);
@@ -175,13 +196,16 @@ void Checker::check_poison(const Call& call, const Access& access, std::vector<H
   hazard.first = writer.empty() ? Ref{} : Ref{writer.site(), writer.pipe()};
   hazard.low = bad;
   hazard.high = bad + 1;
-  hazard.message = context_.sites.describe(call.site) + " reads " + place(call, access.operand, bad, bad + 1) +
-                   ", which holds no defined value: " +
-                   (writer.empty() ? "nobody wrote it" : context_.sites.describe(writer.site()) + " left it as padding");
+  hazard.message =
+      context_.sites.describe(call.site) + " reads " + place(call, access.operand, bad, bad + 1) +
+      ", which holds no defined value: " +
+      (writer.empty() ? "nobody wrote it"
+                      : context_.sites.describe(writer.site()) + " left it as padding");
   found->push_back(std::move(hazard));
 }
 
-void Checker::record(const Call& call, const Access& access, Accessor* by, std::vector<Hazard>* found) {
+void Checker::record(const Call& call, const Access& access, Accessor* by,
+                     std::vector<Hazard>* found) {
   int64_t offset = 0;
   Shadow& shadow = this->shadow(call, access.operand, &offset);
   const Space space = call.spaces[access.operand];
@@ -195,12 +219,14 @@ void Checker::record(const Call& call, const Access& access, Accessor* by, std::
     }
   });
   // A flag from another pipe often orders this pipe's own earlier access too, so it is named first.
-  std::stable_partition(conflicts_.begin(), conflicts_.end(),
-                        [&](const Conflict& conflict) { return conflict.earlier.pipe() != call.op->pipe; });
+  std::stable_partition(conflicts_.begin(), conflicts_.end(), [&](const Conflict& conflict) {
+    return conflict.earlier.pipe() != call.op->pipe;
+  });
   const int64_t to_operand = space == Space::GM ? offset - call.operands[access.operand] : 0;
   for (Conflict& conflict : conflicts_) {
     if (space == Space::GM) {  // from the region to the argument
-      const GmArg* arg = context_.gm.find(context_.sites[call.site].buffers[access.operand], call.operands[access.operand]);
+      const GmArg* arg = context_.gm.find(context_.sites[call.site].buffers[access.operand],
+                                          call.operands[access.operand]);
       conflict.low -= to_operand + arg->base;
       conflict.high -= to_operand + arg->base;
     }
@@ -215,9 +241,11 @@ void Checker::excuse(const Call& call, Accessor* by) {
   tile = {key, by->stamp};
 }
 
-void Checker::check_order(const Call& call, const AccessList& list, const Clocks& clocks, std::vector<Hazard>* found) {
+void Checker::check_order(const Call& call, const AccessList& list, const Clocks& clocks,
+                          std::vector<Hazard>* found) {
   const Pipe pipe = call.op->pipe;
-  Accessor by{Stamp(core_, pipe, call.site, clocks.issued(pipe)), 0, clocks.seen(pipe), clocks.seen(pipe), Stamp()};
+  Accessor by{Stamp(core_, pipe, call.site, clocks.issued(pipe)), 0, clocks.seen(pipe),
+              clocks.seen(pipe), Stamp()};
   constexpr uint32_t kAlways = std::numeric_limits<uint32_t>::max();
   by.after_read[static_cast<int>(pipe)] = kAlways;
   if (pipe == Pipe::S) by.after_write[static_cast<int>(pipe)] = kAlways;
@@ -235,7 +263,8 @@ void Checker::check_order(const Call& call, const AccessList& list, const Clocks
     if (!access.writes() || call.spaces[access.operand] == Space::GM) continue;
     const int64_t base = call.operands[access.operand];
     each_run(access, [&](int64_t low, int64_t high) {
-      poison_.set(call.spaces[access.operand], base + low, base + high, access.kind == AccessKind::Undefined);
+      poison_.set(call.spaces[access.operand], base + low, base + high,
+                  access.kind == AccessKind::Undefined);
     });
   }
   if (body != nullptr && body->poison != nullptr) body->poison(call, poison_);

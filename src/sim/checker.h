@@ -23,8 +23,10 @@ class Checker {
   void check_params(const Call& call, std::vector<Hazard>* found) const;
   // Alignment, bounds and overlap of its operands. Appends at most one hazard.
   void check_accesses(const Call& call, const AccessList& list, std::vector<Hazard>* found) const;
-  // Races and reads of undefined bytes; records the accesses. `clocks` already counts the instruction.
-  void check_order(const Call& call, const AccessList& list, const Clocks& clocks, std::vector<Hazard>* found);
+  // Races and reads of undefined bytes; records the accesses. `clocks` already counts the
+  // instruction.
+  void check_order(const Call& call, const AccessList& list, const Clocks& clocks,
+                   std::vector<Hazard>* found);
 
  private:
   Hazard at_operand(const char* kind, const Call& call, int operand) const;
@@ -33,7 +35,8 @@ class Checker {
   void check_bounds(const Call& call, const Access& access, std::vector<Hazard>* found) const;
   void record(const Call& call, const Access& access, Accessor* by, std::vector<Hazard>* found);
   void check_poison(const Call& call, const Access& access, std::vector<Hazard>* found);
-  void race(const Call& call, const Access& access, const Conflict& conflict, std::vector<Hazard>* found) const;
+  void race(const Call& call, const Access& access, const Conflict& conflict,
+            std::vector<Hazard>* found) const;
   Shadow& shadow(const Call& call, int operand, int64_t* offset);
   void excuse(const Call& call, Accessor* by);
 

@@ -11,13 +11,15 @@
 
 namespace tvm_ascend::sim {
 
-using Epochs = std::array<uint32_t, kPipes>;  // per pipe: everything up to this instruction is finished
+using Epochs =
+    std::array<uint32_t, kPipes>;  // per pipe: everything up to this instruction is finished
 
-// Instructions of a pipe start in order but may overlap, so a pipe does not know its own earlier ones to be finished until a
-// barrier or a flag from elsewhere says so.
+// Instructions of a pipe start in order but may overlap, so a pipe does not know its own earlier
+// ones to be finished until a barrier or a flag from elsewhere says so.
 class Clocks {
  public:
-  // Number of the next instruction on the pipe. It is issued by the scalar unit, so it starts after all that unit knows.
+  // Number of the next instruction on the pipe. It is issued by the scalar unit, so it starts after
+  // all that unit knows.
   uint32_t advance(Pipe pipe) {
     join(pipe, seen_[static_cast<int>(Pipe::S)]);
     return ++issued_[static_cast<int>(pipe)];
@@ -26,7 +28,8 @@ class Clocks {
   const Epochs& seen(Pipe pipe) const { return seen_[static_cast<int>(pipe)]; }
   uint32_t issued(Pipe pipe) const { return issued_[static_cast<int>(pipe)]; }
 
-  // What a flag raised by the pipe tells: all it knows, and that everything issued to it is finished.
+  // What a flag raised by the pipe tells: all it knows, and that everything issued to it is
+  // finished.
   Epochs finished(Pipe pipe) const {
     Epochs known = seen(pipe);
     known[static_cast<int>(pipe)] = issued(pipe);

@@ -29,7 +29,11 @@ struct CoreSummary {
 
 struct Context {
   Context(const Program& program, const Options& options, std::vector<GmArg> args)
-      : program(program), options(options), gm(std::move(args)), sites(program.sites), hazards(options) {}
+      : program(program),
+        options(options),
+        gm(std::move(args)),
+        sites(program.sites),
+        hazards(options) {}
 
   const Program& program;
   const Options& options;
@@ -39,7 +43,8 @@ struct Context {
   std::vector<CoreSummary> cores;
   std::vector<TraceEvent> trace;
   std::vector<int64_t> instructions = std::vector<int64_t>(kOpCount);
-  std::array<std::array<int64_t, kSpaces>, kSpaces> moved{};  // bytes by source and destination space
+  std::array<std::array<int64_t, kSpaces>, kSpaces>
+      moved{};  // bytes by source and destination space
 };
 
 }  // namespace tvm_ascend::sim

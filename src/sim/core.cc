@@ -22,10 +22,12 @@ Timing vector_timing(const Program& program, const Call& call) {
   int64_t widest = 1;
   for (int i = 0; i < op.n_operands; ++i) widest = std::max(widest, call.itemsize(i));
   const bool count = op.form == Form::Count;
-  const int64_t repeats = count ? (call.params[op.count] * widest + kRepeatBytes - 1) / kRepeatBytes : call.params[op.repeat];
+  const int64_t repeats = count ? (call.params[op.count] * widest + kRepeatBytes - 1) / kRepeatBytes
+                                : call.params[op.repeat];
   const double per_repeat = rate.cycles[widest >= 4 ? 2 : widest - 1];
   const double scalar = count ? program.constant(Constant::COUNT_FORM_ISSUE) : 0.0;
-  return {whole(static_cast<double>(repeats) * per_repeat), whole(rate.head), whole(rate.tail), whole(scalar)};
+  return {whole(static_cast<double>(repeats) * per_repeat), whole(rate.head), whole(rate.tail),
+          whole(scalar)};
 }
 
 }  // namespace
@@ -56,9 +58,13 @@ Core::Core(Context& context, int id)
                   whole(context.program.constant(Constant::SCALAR_ISSUE))) {}
 
 Call Core::decode(uint32_t index, const int64_t* dynamic, int n) const {
-  if (index >= context_.sites.size()) throw InputError("the control program names site " + std::to_string(index) + ", which does not exist");
+  if (index >= context_.sites.size())
+    throw InputError("the control program names site " + std::to_string(index) +
+                     ", which does not exist");
   const Site& site = context_.sites[index];
-  if (n < site.dynamic) throw InputError("the control program passes too few arguments to site " + std::to_string(index));
+  if (n < site.dynamic)
+    throw InputError("the control program passes too few arguments to site " +
+                     std::to_string(index));
   Call call;
   call.op = site.op;
   call.variant = site.variant;
@@ -81,12 +87,14 @@ bool Core::report(std::vector<Hazard>* found) {
 }
 
 bool Core::resolve_deadlock(const Ref& user) {
-  if (!deadlock_ || (user.site >= 0 && user.pipe != deadlock_->pipe && deadlock_->pipe != Pipe::S)) return true;
+  if (!deadlock_ || (user.site >= 0 && user.pipe != deadlock_->pipe && deadlock_->pipe != Pipe::S))
+    return true;
   Hazard hazard = std::move(deadlock_->hazard);
   deadlock_.reset();
   if (user.site >= 0) {
     hazard.second = user;
-    hazard.message += "; the next statement that waits with it is " + context_.sites.describe(user.site);
+    hazard.message +=
+        "; the next statement that waits with it is " + context_.sites.describe(user.site);
   }
   found_.push_back(std::move(hazard));
   return report(&found_);
@@ -152,11 +160,15 @@ void Core::count(const Call& call, const AccessList& list) {
 
 void Core::time(const Call& call) {
   const Timing timing = timing_of(context_.program, call);
-  const Span span = scoreboard_.issue(call.op->pipe, timing.cycles, timing.head, timing.latency, timing.scalar);
-  if (context_.options.trace) context_.trace.push_back({id_, call.op->pipe, span.start, span.end, call.site});
+  const Span span =
+      scoreboard_.issue(call.op->pipe, timing.cycles, timing.head, timing.latency, timing.scalar);
+  if (context_.options.trace)
+    context_.trace.push_back({id_, call.op->pipe, span.start, span.end, call.site});
 }
 
-int64_t Core::sync_cycles(const Call& call) const { return timing_of(context_.program, call).cycles; }
+int64_t Core::sync_cycles(const Call& call) const {
+  return timing_of(context_.program, call).cycles;
+}
 
 bool Core::set_flag(const Call& call, const Flag& flag) {
   const Ref at{call.site, flag.source};
@@ -180,11 +192,12 @@ bool Core::wait_flag(const Call& call, const Flag& flag) {
     hazard.core = id_;
     hazard.first = last;
     hazard.at = at;
-    hazard.fix = std::string("SetFlag<HardEvent::") + name_of(flag.source) + "_" + name_of(flag.target) + ">(" +
-                 std::to_string(flag.id) + ")";
-    hazard.message = context_.sites.describe(call.site) + " waits forever: no statement before it raises " + Events::name(flag) +
-                     "; the last statement on pipe " + name_of(flag.source) + " is " + context_.sites.describe(last.site) +
-                     ", insert " + hazard.fix + " after it";
+    hazard.fix = std::string("SetFlag<HardEvent::") + name_of(flag.source) + "_" +
+                 name_of(flag.target) + ">(" + std::to_string(flag.id) + ")";
+    hazard.message = context_.sites.describe(call.site) +
+                     " waits forever: no statement before it raises " + Events::name(flag) +
+                     "; the last statement on pipe " + name_of(flag.source) + " is " +
+                     context_.sites.describe(last.site) + ", insert " + hazard.fix + " after it";
     deadlock_ = Deadlock{std::move(hazard), flag.target};
     raised = Events::Raised{clocks_.finished(flag.source), scoreboard_.finish()};
   }

@@ -16,14 +16,16 @@ bool has_pipe(uint32_t core_bit, Pipe pipe) {
 }  // namespace
 
 std::string Events::name(const Flag& flag) {
-  return std::string("HardEvent::") + name_of(flag.source) + "_" + name_of(flag.target) + " id " + std::to_string(flag.id);
+  return std::string("HardEvent::") + name_of(flag.source) + "_" + name_of(flag.target) + " id " +
+         std::to_string(flag.id);
 }
 
 Hazard Events::hazard(const char* kind, const Flag& flag) const {
   Hazard hazard;
   hazard.kind = kind;
   hazard.core = core_;
-  hazard.fix = std::string("SetFlag/WaitFlag<HardEvent::") + name_of(flag.source) + "_" + name_of(flag.target) + ">";
+  hazard.fix = std::string("SetFlag/WaitFlag<HardEvent::") + name_of(flag.source) + "_" +
+               name_of(flag.target) + ">";
   return hazard;
 }
 
@@ -32,7 +34,8 @@ bool Events::check(const Flag& flag, const Ref& at, std::vector<Hazard>* found) 
   const uint32_t core = context_.program.core_bit;
   std::string problem;
   if (flag.id < 0 || flag.id >= usable) {
-    problem = flag.id >= 0 && flag.id < context_.program.event_ids ? " is reserved" : " does not exist";
+    problem =
+        flag.id >= 0 && flag.id < context_.program.event_ids ? " is reserved" : " does not exist";
     problem += "; ids 0 to " + std::to_string(usable - 1) + " are free";
   } else if (!has_pipe(core, flag.source) || !has_pipe(core, flag.target)) {
     problem = " does not exist on " + context_.program.core_type;
@@ -47,15 +50,18 @@ bool Events::check(const Flag& flag, const Ref& at, std::vector<Hazard>* found) 
   return false;
 }
 
-void Events::set(const Flag& flag, const Ref& at, const Epochs& known, int64_t raised, std::vector<Hazard>* found) {
+void Events::set(const Flag& flag, const Ref& at, const Epochs& known, int64_t raised,
+                 std::vector<Hazard>* found) {
   State& state = this->state(flag);
-  const bool waited = flag.target == Pipe::S || state.wait_epoch <= known[static_cast<int>(flag.target)];
+  const bool waited =
+      flag.target == Pipe::S || state.wait_epoch <= known[static_cast<int>(flag.target)];
   if (state.up || !waited) {
     Hazard hazard = this->hazard("set_twice", flag);
     hazard.first = state.up ? state.set : state.wait;
     hazard.second = hazard.at = at;
     const std::string back = std::string(name_of(flag.target)) + "_" + name_of(flag.source);
-    hazard.fix = state.up ? "WaitFlag<HardEvent::" + std::string(name_of(flag.source)) + "_" + name_of(flag.target) + ">"
+    hazard.fix = state.up ? "WaitFlag<HardEvent::" + std::string(name_of(flag.source)) + "_" +
+                                name_of(flag.target) + ">"
                           : "SetFlag/WaitFlag<HardEvent::" + back + ">";
     hazard.message = context_.sites.describe(at.site) + " raises " + name(flag) + " again while " +
                      context_.sites.describe(hazard.first.site) +
@@ -83,14 +89,18 @@ void Events::finish(std::vector<Hazard>* found) const {
     const State& state = states_[i];
     if (!state.up) continue;
     const auto pair = static_cast<int>(i / kIds);
-    const Flag flag{static_cast<Pipe>(pair / kPipes), static_cast<Pipe>(pair % kPipes), static_cast<int64_t>(i % kIds)};
+    const Flag flag{static_cast<Pipe>(pair / kPipes), static_cast<Pipe>(pair % kPipes),
+                    static_cast<int64_t>(i % kIds)};
     Hazard hazard = this->hazard("unconsumed_flag", flag);
     hazard.first = hazard.at = state.set;
     hazard.second = state.wait;
-    hazard.fix = std::string("WaitFlag<HardEvent::") + name_of(flag.source) + "_" + name_of(flag.target) + ">";
+    hazard.fix = std::string("WaitFlag<HardEvent::") + name_of(flag.source) + "_" +
+                 name_of(flag.target) + ">";
     hazard.message = context_.sites.describe(state.set.site) + " raises " + name(flag) +
-                     ", and the kernel ends before a WaitFlag lowers it: the next kernel on this core would start with it up";
-    if (state.wait.site >= 0) hazard.message += "; the last wait was " + context_.sites.describe(state.wait.site);
+                     ", and the kernel ends before a WaitFlag lowers it: the next kernel on this "
+                     "core would start with it up";
+    if (state.wait.site >= 0)
+      hazard.message += "; the last wait was " + context_.sites.describe(state.wait.site);
     found->push_back(std::move(hazard));
   }
 }

@@ -25,9 +25,10 @@ class Events {
 
   // Whether the flag is one this core has; else appends a hazard.
   bool check(const Flag& flag, const Ref& at, std::vector<Hazard>* found) const;
-  // `known` is what raising the flag tells, `raised` when. A flag still up, or whose last wait may not have happened yet, is a
-  // hazard.
-  void set(const Flag& flag, const Ref& at, const Epochs& known, int64_t raised, std::vector<Hazard>* found);
+  // `known` is what raising the flag tells, `raised` when. A flag still up, or whose last wait may
+  // not have happened yet, is a hazard.
+  void set(const Flag& flag, const Ref& at, const Epochs& known, int64_t raised,
+           std::vector<Hazard>* found);
 
   struct Raised {
     Epochs known;
@@ -53,7 +54,8 @@ class Events {
 
   Hazard hazard(const char* kind, const Flag& flag) const;
   State& state(const Flag& flag) {
-    return states_[(static_cast<int>(flag.source) * kPipes + static_cast<int>(flag.target)) * kIds + flag.id];
+    return states_[(static_cast<int>(flag.source) * kPipes + static_cast<int>(flag.target)) * kIds +
+                   flag.id];
   }
 
   Context& context_;

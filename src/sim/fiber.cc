@@ -13,7 +13,8 @@ namespace tvm_ascend::sim {
 Fiber::Fiber(std::size_t stack_bytes) {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   mapped_bytes_ = (stack_bytes + page - 1) / page * page + page;
-  void* memory = mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* memory = mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) throw std::bad_alloc();
   memory_ = static_cast<char*>(memory);
   if (mprotect(memory_, page, PROT_NONE) != 0) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stack of its own for one block's program, so that it can be abandoned without unwinding through compiled frames.
+// A stack of its own for one block's program, so that it can be abandoned without unwinding through
+// compiled frames.
 #ifndef TVM_ASCEND_SIM_FIBER_H_
 #define TVM_ASCEND_SIM_FIBER_H_
 
@@ -23,7 +24,8 @@ class Fiber {
   void start(std::function<void()> work);
   // Runs the work until it ends or abandons itself. Rethrows what it threw.
   void resume();
-  // From inside the work: goes back to resume() for good. Nothing on the fiber's stack is destroyed.
+  // From inside the work: goes back to resume() for good. Nothing on the fiber's stack is
+  // destroyed.
   [[noreturn]] void abandon();
 
  private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The calls of the rows' cycle texts; tvm_ascend/isa/formula.py is the Python half and says what each one models.
+// The calls of the rows' cycle texts; tvm_ascend/isa/formula.py is the Python half and says what
+// each one models.
 #ifndef TVM_ASCEND_SIM_FORMULA_H_
 #define TVM_ASCEND_SIM_FORMULA_H_
 
@@ -15,14 +16,16 @@ inline double ceildiv(double a, double b) { return std::ceil(a / b); }
 inline double max(double a, double b) { return std::max(a, b); }
 inline double min(double a, double b) { return std::min(a, b); }
 
-inline double gm_copy(const TimingArgs& t, Constant rate, double rows, double row_bytes, double gap) {
+inline double gm_copy(const TimingArgs& t, Constant rate, double rows, double row_bytes,
+                      double gap) {
   const double bursts = gap != 0.0 ? rows : 1.0;
   const double moving = rows * row_bytes / t.k(rate) + bursts * t.k(Constant::GM_ROW_CYCLES);
   return std::max(t.k(Constant::GM_BURST_CYCLES), moving);
 }
 
 inline double gm_rows(const TimingArgs& t, Constant rate, double rows, double row_bytes) {
-  return std::max(t.k(Constant::GM_BURST_CYCLES), rows * (row_bytes / t.k(rate) + t.k(Constant::GM_ROW_CYCLES)));
+  return std::max(t.k(Constant::GM_BURST_CYCLES),
+                  rows * (row_bytes / t.k(rate) + t.k(Constant::GM_ROW_CYCLES)));
 }
 
 inline double gm_read(const TimingArgs& t, double rows, double row_bytes, double gap) {

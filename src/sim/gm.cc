@@ -9,7 +9,8 @@ namespace tvm_ascend::sim {
 GlobalMemory::GlobalMemory(std::vector<GmArg> args) : args_(std::move(args)) {
   std::vector<size_t> order(args_.size());
   std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(), [this](size_t a, size_t b) { return args_[a].base < args_[b].base; });
+  std::sort(order.begin(), order.end(),
+            [this](size_t a, size_t b) { return args_[a].base < args_[b].base; });
   for (size_t i = 0; i < order.size();) {
     const int64_t base = args_[order[i]].base;
     int64_t end = base;

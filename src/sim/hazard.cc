@@ -7,7 +7,8 @@
 
 namespace tvm_ascend::sim {
 
-uint32_t SiteTable::intern(const OpInfo& op, const Variant& variant, const uint8_t* spaces, const char* where) {
+uint32_t SiteTable::intern(const OpInfo& op, const Variant& variant, const uint8_t* spaces,
+                           const char* where) {
   const auto place = reinterpret_cast<uintptr_t>(where);
   const auto row = reinterpret_cast<uintptr_t>(&variant);
   std::string key(reinterpret_cast<const char*>(&place), sizeof(place));
@@ -15,7 +16,8 @@ uint32_t SiteTable::intern(const OpInfo& op, const Variant& variant, const uint8
   key.append(reinterpret_cast<const char*>(spaces), op.n_operands);
   auto [at, fresh] = known_.emplace(key, static_cast<uint32_t>(sites_.size()));
   if (!fresh) return at->second;
-  if (sites_.size() > Stamp::kMaxSites) throw InputError("the twin has more statements than the simulator can name");
+  if (sites_.size() > Stamp::kMaxSites)
+    throw InputError("the twin has more statements than the simulator can name");
   Site site;
   site.op = &op;
   site.variant = &variant;
@@ -38,7 +40,8 @@ bool HazardLog::add(Hazard hazard) {
            known.second.site == hazard.second.site && known.at.site == hazard.at.site;
   };
   const bool known = std::any_of(all_.begin(), all_.end(), same);
-  if (!known && static_cast<int>(all_.size()) < std::max(1, options_.max_hazards)) all_.push_back(std::move(hazard));
+  if (!known && static_cast<int>(all_.size()) < std::max(1, options_.max_hazards))
+    all_.push_back(std::move(hazard));
   return !options_.strict;
 }
 

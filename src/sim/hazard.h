@@ -39,7 +39,8 @@ class SiteTable {
   const Site& operator[](int64_t index) const { return sites_[static_cast<size_t>(index)]; }
   uint32_t size() const { return static_cast<uint32_t>(sites_.size()); }
   // The site of a twin's statement: same row, dtypes, spaces and place in the source.
-  uint32_t intern(const OpInfo& op, const Variant& variant, const uint8_t* spaces, const char* where);
+  uint32_t intern(const OpInfo& op, const Variant& variant, const uint8_t* spaces,
+                  const char* where);
   // "`text` (file:line)".
   std::string describe(int64_t index) const;
 

@@ -15,8 +15,19 @@ void write_call(const Program& program, const Call& call, JsonWriter* out) {
   const Timing timing = timing_of(program, call);
   AccessList list;
   list_accesses(call, list);
-  out->open('{').key("cycles").value(timing.cycles).key("head").value(timing.head).key("latency").value(timing.latency);
-  out->key("scalar").value(timing.scalar).key("fault").value(list.fault()).key("accesses").open('[');
+  out->open('{')
+      .key("cycles")
+      .value(timing.cycles)
+      .key("head")
+      .value(timing.head)
+      .key("latency")
+      .value(timing.latency);
+  out->key("scalar")
+      .value(timing.scalar)
+      .key("fault")
+      .value(list.fault())
+      .key("accesses")
+      .open('[');
   for (const Access& access : list) {
     out->open('[').value(static_cast<int64_t>(access.operand));
     out->value(std::string(kAccessNames[static_cast<int>(access.kind)]));
@@ -45,7 +56,8 @@ CallList parse_calls(const Json& json) {
 
 void issue_list(const CallList& calls, std::vector<int64_t>* results) {
   for (const ListedCall& call : calls) {
-    const int64_t result = issue_site(call.site, call.words.data(), static_cast<int>(call.words.size()));
+    const int64_t result =
+        issue_site(call.site, call.words.data(), static_cast<int>(call.words.size()));
     const OpInfo& op = *current_core()->context().sites[call.site].op;
     if (op.pipe == Pipe::S && op.n_operands == 1 && op.operands[0].read) results->push_back(result);
   }
@@ -59,7 +71,9 @@ std::string inspect(const std::string& program_json, const std::string& calls_js
   JsonWriter out;
   out.open('[');
   for (const ListedCall& call : parse_calls(Json::parse(calls_json))) {
-    write_call(program, core.decode(call.site, call.words.data(), static_cast<int>(call.words.size())), &out);
+    write_call(program,
+               core.decode(call.site, call.words.data(), static_cast<int>(call.words.size())),
+               &out);
   }
   return out.close(']').take();
 }

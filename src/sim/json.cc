@@ -9,7 +9,8 @@
 namespace tvm_ascend::sim {
 
 namespace {
-constexpr const char* kKindNames[] = {"null", "bool", "integer", "float", "string", "array", "object"};
+constexpr const char* kKindNames[] = {"null",   "bool",  "integer", "float",
+                                      "string", "array", "object"};
 constexpr int kMaxDepth = 64;
 }  // namespace
 
@@ -59,8 +60,12 @@ class JsonParser {
     if (depth > kMaxDepth) fail("nested too deeply");
     Json value;
     switch (peek()) {
-      case '{': parse_object(&value, depth); break;
-      case '[': parse_array(&value, depth); break;
+      case '{':
+        parse_object(&value, depth);
+        break;
+      case '[':
+        parse_array(&value, depth);
+        break;
       case '"':
         value.kind_ = Json::Kind::String;
         value.string_ = parse_string();
@@ -71,8 +76,11 @@ class JsonParser {
         value.bool_ = peek() == 't';
         expect_word(value.bool_ ? "true" : "false");
         break;
-      case 'n': expect_word("null"); break;
-      default: parse_number(&value);
+      case 'n':
+        expect_word("null");
+        break;
+      default:
+        parse_number(&value);
     }
     return value;
   }
@@ -102,13 +110,14 @@ class JsonParser {
 
   void parse_number(Json* value) {
     const size_t start = at_;
-    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '+' ||
-                                  text_[at_] == '-' || text_[at_] == '.')) {
+    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) ||
+                                  text_[at_] == '+' || text_[at_] == '-' || text_[at_] == '.')) {
       ++at_;
     }
     const char* first = text_.data() + start;
     const char* last = text_.data() + at_;
-    if (auto [end, error] = std::from_chars(first, last, value->int_); error == std::errc() && end == last) {
+    if (auto [end, error] = std::from_chars(first, last, value->int_);
+        error == std::errc() && end == last) {
       value->kind_ = Json::Kind::Integer;
       return;
     }
@@ -123,7 +132,9 @@ class JsonParser {
     value->kind_ = Json::Kind::Float;
   }
 
-  static bool word(const char* wanted, const char* first, const char* last) { return std::string(first, last) == wanted; }
+  static bool word(const char* wanted, const char* first, const char* last) {
+    return std::string(first, last) == wanted;
+  }
 
   std::string parse_string() {
     expect('"');
@@ -176,7 +187,8 @@ class JsonParser {
 Json Json::parse(const std::string& text) { return JsonParser(text).document(); }
 
 void Json::wrong(const char* wanted) const {
-  throw InputError(std::string("JSON holds ") + kKindNames[static_cast<int>(kind_)] + " where " + wanted + " belongs");
+  throw InputError(std::string("JSON holds ") + kKindNames[static_cast<int>(kind_)] + " where " +
+                   wanted + " belongs");
 }
 
 bool Json::as_bool() const {

@@ -28,18 +28,21 @@ void apply(T* dst, const std::array<const T*, 3>& src, T scalar, int64_t count) 
 }
 
 template <typename Lane, typename T>
-void apply_repeats(const Call& call, T* dst, const std::array<const T*, 3>& src, const std::array<int, 3>& sources, T scalar) {
+void apply_repeats(const Call& call, T* dst, const std::array<const T*, 3>& src,
+                   const std::array<int, 3>& sources, T scalar) {
   constexpr auto kLanesPerBlock = kBlockBytes / static_cast<int64_t>(sizeof(T));
   const int64_t mask = call.params[call.op->mask];
   const int64_t repeats = call.params[call.op->repeat];
   auto step = [&](int operand, int64_t repeat, int64_t block) {
-    return (repeat * repeat_stride(call, operand) + block * block_stride(call, operand)) * kLanesPerBlock;
+    return (repeat * repeat_stride(call, operand) + block * block_stride(call, operand)) *
+           kLanesPerBlock;
   };
   for (int64_t repeat = 0; repeat < repeats; ++repeat) {
     for (int64_t block = 0; block * kLanesPerBlock < mask; ++block) {
       std::array<const T*, 3> at{};
       for (int i = 0; i < Lane::kSources; ++i) at[i] = src[i] + step(sources[i], repeat, block);
-      apply<Lane>(dst + step(0, repeat, block), at, scalar, std::min(kLanesPerBlock, mask - block * kLanesPerBlock));
+      apply<Lane>(dst + step(0, repeat, block), at, scalar,
+                  std::min(kLanesPerBlock, mask - block * kLanesPerBlock));
     }
   }
 }

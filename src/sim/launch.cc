@@ -42,7 +42,8 @@ void resume(Block& block) {
 std::vector<int> selected(const Context& context) {
   const int grid = context.program.grid;
   if (grid < 1 || grid > Stamp::kMaxCores) {
-    throw InputError("a launch needs 1 to " + std::to_string(Stamp::kMaxCores) + " blocks, not " + std::to_string(grid));
+    throw InputError("a launch needs 1 to " + std::to_string(Stamp::kMaxCores) + " blocks, not " +
+                     std::to_string(grid));
   }
   std::vector<int> blocks;
   if (context.options.all_cores) {
@@ -51,14 +52,17 @@ std::vector<int> selected(const Context& context) {
     blocks = context.options.cores;
   }
   for (int block : blocks) {
-    if (block < 0 || block >= grid) throw InputError("no block " + std::to_string(block) + " in a launch of " + std::to_string(grid));
+    if (block < 0 || block >= grid)
+      throw InputError("no block " + std::to_string(block) + " in a launch of " +
+                       std::to_string(grid));
   }
   return blocks;
 }
 
 }  // namespace
 
-// Blocks do not wait for one another, so each runs to its end on the same stack before the next one starts.
+// Blocks do not wait for one another, so each runs to its end on the same stack before the next one
+// starts.
 void run_blocks(Context& context, const BlockProgram& block_program) {
   if (running != nullptr) throw InputError("a kernel cannot launch another one");
   Fiber fiber(kStackBytes);

@@ -23,8 +23,9 @@ std::string report_json(const Context& context);
 
 // The core whose program runs on this thread, or null.
 Core* current_core();
-// Runs one instruction on it, filled in from a site and its `n` dynamic arguments, or by the caller. Leaves the fiber for good
-// when a hazard or a fault of the simulator ends the program. Returns Call::result.
+// Runs one instruction on it, filled in from a site and its `n` dynamic arguments, or by the
+// caller. Leaves the fiber for good when a hazard or a fault of the simulator ends the program.
+// Returns Call::result.
 int64_t issue_site(uint32_t site, const int64_t* dynamic, int n);
 int64_t issue_call(const std::function<Call(Core&)>& make);
 

@@ -29,7 +29,8 @@ Memories::Memories(const SpaceBytes& bytes) {
 }
 
 PoisonMaps::PoisonMaps(const SpaceBytes& bytes) {
-  for (int i = 0; i < kSpaces; ++i) masks_[i].assign((bytes[i] + kBlockBytes - 1) / kBlockBytes, ~0U);
+  for (int i = 0; i < kSpaces; ++i)
+    masks_[i].assign((bytes[i] + kBlockBytes - 1) / kBlockBytes, ~0U);
 }
 
 int64_t PoisonMaps::find(Space space, int64_t low, int64_t high) const {

@@ -21,7 +21,8 @@ class Memories {
   explicit Memories(const SpaceBytes& bytes);
 
   uint8_t* at(Space space, int64_t address) const {
-    return reinterpret_cast<uint8_t*>(base_[static_cast<int>(space)] + static_cast<uintptr_t>(address));
+    return reinterpret_cast<uint8_t*>(base_[static_cast<int>(space)] +
+                                      static_cast<uintptr_t>(address));
   }
 
   template <typename T>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic of one lane in each dtype: half rounds to nearest even after every operation, integers wrap.
+// Arithmetic of one lane in each dtype: half rounds to nearest even after every operation, integers
+// wrap.
 #ifndef TVM_ASCEND_SIM_NUMERIC_H_
 #define TVM_ASCEND_SIM_NUMERIC_H_
 
@@ -34,7 +35,8 @@ inline uint16_t float_to_half(float value) {
   const uint32_t bits = bit_cast<uint32_t>(value);
   const uint32_t magnitude = bits & 0x7FFFFFFF;
   const uint32_t sign = (bits >> 16) & 0x8000;
-  // Normal results: add half an ulp less one, plus the last kept bit; the carry may run into the exponent.
+  // Normal results: add half an ulp less one, plus the last kept bit; the carry may run into the
+  // exponent.
   const uint32_t normal = (magnitude + 0xFFF + ((magnitude >> 13) & 1) - 0x38000000) >> 13;
   // Subnormal results: adding 0.5 leaves an ulp of 2^-24, and the addition rounds to nearest even.
   const uint32_t subnormal = bit_cast<uint32_t>(bit_cast<float>(magnitude) + 0.5f) - 0x3F000000;
@@ -43,7 +45,9 @@ inline uint16_t float_to_half(float value) {
   return static_cast<uint16_t>(sign | (magnitude >= 0x477FF000 ? overflow : finite));
 }
 
-inline float bfloat_to_float(uint16_t value) { return bit_cast<float>(static_cast<uint32_t>(value) << 16); }
+inline float bfloat_to_float(uint16_t value) {
+  return bit_cast<float>(static_cast<uint32_t>(value) << 16);
+}
 
 inline uint16_t float_to_bfloat(float value) {
   const uint32_t bits = bit_cast<uint32_t>(value);
@@ -52,10 +56,12 @@ inline uint16_t float_to_bfloat(float value) {
   return static_cast<uint16_t>((bits & 0x7FFFFFFF) > 0x7F800000 ? nan : rounded);
 }
 
-// The float that keeps enough of a double for one more rounding to be the only one: truncated, last bit sticky.
+// The float that keeps enough of a double for one more rounding to be the only one: truncated, last
+// bit sticky.
 inline float double_to_float_odd(double value) {
   const float nearest = static_cast<float>(value);
-  if (static_cast<double>(nearest) == value || std::isnan(value) || std::isinf(nearest)) return nearest;
+  if (static_cast<double>(nearest) == value || std::isnan(value) || std::isinf(nearest))
+    return nearest;
   uint32_t bits = bit_cast<uint32_t>(nearest);
   if (std::fabs(static_cast<double>(nearest)) > std::fabs(value)) --bits;
   return bit_cast<float>(bits | 1);
@@ -95,18 +101,54 @@ struct Int {
 
 template <DType>
 struct LaneType;
-template <> struct LaneType<DType::float16> { using type = Half; };
-template <> struct LaneType<DType::bfloat16> { using type = BFloat; };
-template <> struct LaneType<DType::float32> { using type = float; };
-template <> struct LaneType<DType::int8> { using type = Int<int8_t>; };
-template <> struct LaneType<DType::uint8> { using type = Int<uint8_t>; };
-template <> struct LaneType<DType::int16> { using type = Int<int16_t>; };
-template <> struct LaneType<DType::uint16> { using type = Int<uint16_t>; };
-template <> struct LaneType<DType::int32> { using type = Int<int32_t>; };
-template <> struct LaneType<DType::uint32> { using type = Int<uint32_t>; };
-template <> struct LaneType<DType::int64> { using type = Int<int64_t>; };
-template <> struct LaneType<DType::uint64> { using type = Int<uint64_t>; };
-template <> struct LaneType<DType::boolean> { using type = Int<uint8_t>; };
+template <>
+struct LaneType<DType::float16> {
+  using type = Half;
+};
+template <>
+struct LaneType<DType::bfloat16> {
+  using type = BFloat;
+};
+template <>
+struct LaneType<DType::float32> {
+  using type = float;
+};
+template <>
+struct LaneType<DType::int8> {
+  using type = Int<int8_t>;
+};
+template <>
+struct LaneType<DType::uint8> {
+  using type = Int<uint8_t>;
+};
+template <>
+struct LaneType<DType::int16> {
+  using type = Int<int16_t>;
+};
+template <>
+struct LaneType<DType::uint16> {
+  using type = Int<uint16_t>;
+};
+template <>
+struct LaneType<DType::int32> {
+  using type = Int<int32_t>;
+};
+template <>
+struct LaneType<DType::uint32> {
+  using type = Int<uint32_t>;
+};
+template <>
+struct LaneType<DType::int64> {
+  using type = Int<int64_t>;
+};
+template <>
+struct LaneType<DType::uint64> {
+  using type = Int<uint64_t>;
+};
+template <>
+struct LaneType<DType::boolean> {
+  using type = Int<uint8_t>;
+};
 
 // A scalar argument word (bits of a float64 for float dtypes, else int64) as a lane.
 template <typename T>
@@ -118,13 +160,23 @@ inline T scalar_from_word(int64_t word) {
   }
 }
 
-// Half arithmetic: float has more than twice the bits plus two, so rounding its result once more is exact rounding.
+// Half arithmetic: float has more than twice the bits plus two, so rounding its result once more is
+// exact rounding.
 inline Half operator+(Half a, Half b) { return Half(float(a) + float(b)); }
 inline Half operator-(Half a, Half b) { return Half(float(a) - float(b)); }
 inline Half operator*(Half a, Half b) { return Half(float(a) * float(b)); }
-template <typename I> inline Int<I> operator+(Int<I> a, Int<I> b) { return Int<I>::wrap(a.wide() + b.wide()); }
-template <typename I> inline Int<I> operator-(Int<I> a, Int<I> b) { return Int<I>::wrap(a.wide() - b.wide()); }
-template <typename I> inline Int<I> operator*(Int<I> a, Int<I> b) { return Int<I>::wrap(a.wide() * b.wide()); }
+template <typename I>
+inline Int<I> operator+(Int<I> a, Int<I> b) {
+  return Int<I>::wrap(a.wide() + b.wide());
+}
+template <typename I>
+inline Int<I> operator-(Int<I> a, Int<I> b) {
+  return Int<I>::wrap(a.wide() - b.wide());
+}
+template <typename I>
+inline Int<I> operator*(Int<I> a, Int<I> b) {
+  return Int<I>::wrap(a.wide() * b.wide());
+}
 
 inline float div(float a, float b) { return a / b; }
 // NaN if either is NaN; +0 counts as larger than -0.
@@ -138,7 +190,8 @@ inline float min(float a, float b) {
   if (a == b) return bit_cast<float>(bit_cast<uint32_t>(a) | bit_cast<uint32_t>(b));
   return a < b ? a : b;
 }
-// Through double: the result is the correctly rounded one whatever the host's libm does in the last bit.
+// Through double: the result is the correctly rounded one whatever the host's libm does in the last
+// bit.
 inline float exp(float a) { return static_cast<float>(std::exp(static_cast<double>(a))); }
 inline float ln(float a) { return static_cast<float>(std::log(static_cast<double>(a))); }
 inline float sqrt(float a) { return std::sqrt(a); }
@@ -156,9 +209,18 @@ inline Half rsqrt(Half a) { return Half(1.0 / std::sqrt(static_cast<double>(floa
 inline Half abs(Half a) { return Half(abs(float(a))); }
 inline Half relu(Half a) { return Half(relu(float(a))); }
 
-template <typename I> inline Int<I> max(Int<I> a, Int<I> b) { return a.bits > b.bits ? a : b; }
-template <typename I> inline Int<I> min(Int<I> a, Int<I> b) { return a.bits < b.bits ? a : b; }
-template <typename I> inline Int<I> relu(Int<I> a) { return a.bits > 0 ? a : Int<I>(0); }
+template <typename I>
+inline Int<I> max(Int<I> a, Int<I> b) {
+  return a.bits > b.bits ? a : b;
+}
+template <typename I>
+inline Int<I> min(Int<I> a, Int<I> b) {
+  return a.bits < b.bits ? a : b;
+}
+template <typename I>
+inline Int<I> relu(Int<I> a) {
+  return a.bits > 0 ? a : Int<I>(0);
+}
 
 }  // namespace tvm_ascend::sim
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The instruction table as the simulator sees it; the rows themselves are generated from tvm_ascend/isa.
+// The instruction table as the simulator sees it; the rows themselves are generated from
+// tvm_ascend/isa.
 #ifndef TVM_ASCEND_SIM_OP_H_
 #define TVM_ASCEND_SIM_OP_H_
 
@@ -78,9 +79,10 @@ struct Call {
   int64_t itemsize(int operand) const { return item_size(dtype(operand)); }
 };
 
-// Meaning of an irregular row. `access` lists the bytes touched; `run` computes; `poison` moves undefined bytes along where
-// the instruction copies without looking; `tile` gives a non-zero key when the chip itself orders it after an earlier one of
-// the same key and the same first operand; `control` replaces all of them for rows that order pipes. Unused hooks are null.
+// Meaning of an irregular row. `access` lists the bytes touched; `run` computes; `poison` moves
+// undefined bytes along where the instruction copies without looking; `tile` gives a non-zero key
+// when the chip itself orders it after an earlier one of the same key and the same first operand;
+// `control` replaces all of them for rows that order pipes. Unused hooks are null.
 struct Body {
   void (*access)(const Call&, AccessList&) = nullptr;
   void (*run)(Call&, Memories&) = nullptr;
@@ -104,7 +106,7 @@ struct OpInfo {
   int n_variants;
   const Variant* variants;
   Form form;
-  int count;   // indices of parameters by their name, -1: the row has none
+  int count;  // indices of parameters by their name, -1: the row has none
   int mask;
   int repeat;
   int scalar;  // the parameter of a type variable's dtype

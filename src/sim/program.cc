@@ -26,7 +26,8 @@ int64_t constant_word(const Json& value, const ParamInfo& param, DType scalar) {
     }
     throw InputError("\"" + value.as_string() + "\" is no value of " + param.name);
   }
-  if (param.kind == ParamKind::Scalar && is_float(scalar)) return bit_cast<int64_t>(value.as_float());
+  if (param.kind == ParamKind::Scalar && is_float(scalar))
+    return bit_cast<int64_t>(value.as_float());
   return value.as_int();
 }
 
@@ -40,8 +41,8 @@ void parse_operands(const Json& json, Site* site) {
   const OpInfo& op = *site->op;
   const std::vector<Json>& operands = json.at("operands").items();
   if (static_cast<int>(operands.size()) != op.n_operands) {
-    throw InputError(std::string("site of ") + op.key + " has " + std::to_string(operands.size()) + " operands, the row " +
-                     std::to_string(op.n_operands));
+    throw InputError(std::string("site of ") + op.key + " has " + std::to_string(operands.size()) +
+                     " operands, the row " + std::to_string(op.n_operands));
   }
   for (int i = 0; i < op.n_operands; ++i) {
     const std::string& space = operands[i].at("space").as_string();
@@ -49,7 +50,8 @@ void parse_operands(const Json& json, Site* site) {
     const Json& buffer = operands[i]["buffer"];
     if (!buffer.is_null()) site->buffers[i] = buffer.as_string();
     if ((op.operands[i].spaces >> static_cast<int>(site->spaces[i]) & 1) == 0) {
-      throw InputError(std::string(op.key) + " cannot take operand " + op.operands[i].name + " in " + space);
+      throw InputError(std::string(op.key) + " cannot take operand " + op.operands[i].name +
+                       " in " + space);
     }
   }
 }
@@ -58,13 +60,14 @@ void parse_words(const Json& json, Site* site) {
   const OpInfo& op = *site->op;
   const std::vector<Json>& args = json.at("args").items();
   if (static_cast<int>(args.size()) != op.n_operands + op.n_params) {
-    throw InputError(std::string("site of ") + op.key + " has " + std::to_string(args.size()) + " args, the row " +
-                     std::to_string(op.n_operands + op.n_params));
+    throw InputError(std::string("site of ") + op.key + " has " + std::to_string(args.size()) +
+                     " args, the row " + std::to_string(op.n_operands + op.n_params));
   }
   for (size_t i = 0; i < args.size(); ++i) {
     const Json& slot = args[i]["d"];
     if (!slot.is_null()) {
-      if (slot.as_int() < 0 || slot.as_int() >= kMaxDynamic) throw InputError("dynamic slot out of range");
+      if (slot.as_int() < 0 || slot.as_int() >= kMaxDynamic)
+        throw InputError("dynamic slot out of range");
       site->slots[i] = static_cast<int8_t>(slot.as_int());
       site->dynamic = std::max(site->dynamic, site->slots[i] + 1);
       continue;
@@ -72,7 +75,8 @@ void parse_words(const Json& json, Site* site) {
     site->slots[i] = -1;
     const int param = static_cast<int>(i) - op.n_operands;
     const Json& value = args[i].at("c");
-    site->words[i] = param < 0 ? value.as_int() : constant_word(value, op.params[param], site->variant->scalar);
+    site->words[i] =
+        param < 0 ? value.as_int() : constant_word(value, op.params[param], site->variant->scalar);
   }
 }
 
@@ -116,7 +120,8 @@ void parse_timing(const Json& json, Program* program) {
 
 void require_constant(const Program& program, Constant name) {
   if (std::isnan(program.constant(name))) {
-    throw InputError(std::string("the program has no constant ") + kConstantNames[static_cast<int>(name)]);
+    throw InputError(std::string("the program has no constant ") +
+                     kConstantNames[static_cast<int>(name)]);
   }
 }
 
@@ -149,11 +154,13 @@ Program Program::parse(const std::string& text) {
   program.clock_hz = json.at("clock_hz").as_float();
   program.event_ids = static_cast<int>(json.at("event_ids").as_int());
   const Json& usable = json["usable_event_ids"];
-  program.usable_event_ids = usable.is_null() ? program.event_ids : static_cast<int>(usable.as_int());
+  program.usable_event_ids =
+      usable.is_null() ? program.event_ids : static_cast<int>(usable.as_int());
   for (const Json& param : json.at("params").items()) {
-    program.params.push_back({param.at("name").as_string(),
-                              static_cast<DType>(index_of(kDTypeNames, param.at("dtype").as_string(), "dtype")),
-                              param.at("kind").as_string() == "tensor"});
+    program.params.push_back(
+        {param.at("name").as_string(),
+         static_cast<DType>(index_of(kDTypeNames, param.at("dtype").as_string(), "dtype")),
+         param.at("kind").as_string() == "tensor"});
   }
   for (const Json& site : json.at("sites").items()) {
     program.sites.push_back(parse_site(site));
@@ -173,14 +180,16 @@ Options Options::parse(const std::string& text) {
   flag("trace", &options.trace);
   flag("strict", &options.strict);
   if (const Json& dma = json["dma"]; !dma.is_null()) {
-    if (dma.as_string() != "eager" && dma.as_string() != "late") throw InputError("dma is \"eager\" or \"late\"");
+    if (dma.as_string() != "eager" && dma.as_string() != "late")
+      throw InputError("dma is \"eager\" or \"late\"");
     options.late_dma = dma.as_string() == "late";
   }
   if (const Json& cores = json["cores"]; !cores.is_null()) {
     options.all_cores = false;
     for (const Json& core : cores.items()) options.cores.push_back(static_cast<int>(core.as_int()));
   }
-  if (const Json& most = json["max_hazards"]; !most.is_null()) options.max_hazards = static_cast<int>(most.as_int());
+  if (const Json& most = json["max_hazards"]; !most.is_null())
+    options.max_hazards = static_cast<int>(most.as_int());
   return options;
 }
 

@@ -25,7 +25,8 @@ struct Site {
   std::array<Space, kMaxOperands> spaces{};
   std::array<std::string, kMaxOperands> buffers;
   std::array<int64_t, kMaxWords> words{};  // operands, then parameters
-  std::array<int8_t, kMaxWords> slots{};   // -1: the word is constant, else the dynamic argument it comes from
+  std::array<int8_t, kMaxWords>
+      slots{};  // -1: the word is constant, else the dynamic argument it comes from
   int dynamic = 0;
   std::string text;
   std::string where;

@@ -16,7 +16,8 @@ void write_ref(const Context& context, const Ref& ref, JsonWriter* out) {
     return;
   }
   const Site& site = context.sites[ref.site];
-  out->open('{').key("site").value(ref.site).key("text").value(site.text).key("where").value(site.where);
+  out->open('{').key("site").value(ref.site).key("text").value(site.text).key("where").value(
+      site.where);
   out->key("pipe").value(std::string(name_of(ref.pipe))).close('}');
 }
 
@@ -36,7 +37,13 @@ void write_hazard(const Context& context, const Hazard& hazard, JsonWriter* out)
 void write_cores(const Context& context, JsonWriter* out) {
   out->key("cores").open('[');
   for (const CoreSummary& core : context.cores) {
-    out->open('{').key("id").value(static_cast<int64_t>(core.id)).key("cycles").value(core.cycles).key("busy").open('{');
+    out->open('{')
+        .key("id")
+        .value(static_cast<int64_t>(core.id))
+        .key("cycles")
+        .value(core.cycles)
+        .key("busy")
+        .open('{');
     for (int i = 0; i < kPipes; ++i) {
       if (core.busy[i] != 0) out->key(kPipeNames[i]).value(core.busy[i]);
     }
@@ -50,7 +57,8 @@ void write_counts(const Context& context, JsonWriter* out) {
   for (int from = 0; from < kSpaces; ++from) {
     for (int to = 0; to < kSpaces; ++to) {
       const int64_t bytes = context.moved[from][to];
-      if (bytes != 0) out->key(std::string(kSpaceNames[from]) + "_to_" + kSpaceNames[to]).value(bytes);
+      if (bytes != 0)
+        out->key(std::string(kSpaceNames[from]) + "_to_" + kSpaceNames[to]).value(bytes);
     }
   }
   out->close('}').key("instructions").open('{');
@@ -63,7 +71,8 @@ void write_counts(const Context& context, JsonWriter* out) {
 // The statements that a twin added to the program's own, which `trace` numbers behind them.
 void write_added_sites(const Context& context, JsonWriter* out) {
   out->key("added_sites").open('[');
-  for (auto i = static_cast<uint32_t>(context.program.sites.size()); i < context.sites.size(); ++i) {
+  for (auto i = static_cast<uint32_t>(context.program.sites.size()); i < context.sites.size();
+       ++i) {
     const Site& site = context.sites[i];
     out->open('{').key("op").value(std::string(site.op->key)).key("text").value(site.text);
     out->key("where").value(site.where).close('}');
@@ -77,7 +86,8 @@ std::string report_json(const Context& context) {
   JsonWriter out;
   int64_t slowest = 0;
   for (const CoreSummary& core : context.cores) slowest = std::max(slowest, core.cycles);
-  const auto launch = static_cast<int64_t>(std::ceil(context.program.constant(Constant::LAUNCH_CYCLES)));
+  const auto launch =
+      static_cast<int64_t>(std::ceil(context.program.constant(Constant::LAUNCH_CYCLES)));
   const int64_t cycles = slowest + launch;
   out.open('{').key("cycles").value(cycles);
   out.key("time_us").value(static_cast<double>(cycles) / context.program.clock_hz * 1e6);

@@ -5,12 +5,14 @@
 
 namespace tvm_ascend::sim {
 
-Scoreboard::Scoreboard(int64_t start, int64_t queue_depth, int64_t issue_cycles) : now_(start), issue_cycles_(issue_cycles) {
+Scoreboard::Scoreboard(int64_t start, int64_t queue_depth, int64_t issue_cycles)
+    : now_(start), issue_cycles_(issue_cycles) {
   for (Queue& queue : pipes_) queue.starts.assign(std::max<int64_t>(1, queue_depth), 0);
 }
 
 int64_t Scoreboard::enqueue(Queue& queue, int64_t issue_cycles) {
-  now_ = std::max(now_, queue.starts[queue.next]);  // a place is free once the entry `depth` ago has started
+  now_ = std::max(
+      now_, queue.starts[queue.next]);  // a place is free once the entry `depth` ago has started
   const int64_t start = std::max(now_, queue.free);
   now_ += issue_cycles;
   return start;

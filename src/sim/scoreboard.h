@@ -20,8 +20,9 @@ class Scoreboard {
  public:
   Scoreboard(int64_t start, int64_t queue_depth, int64_t issue_cycles);
 
-  // An instruction for a pipe's queue. `head` is paid when the pipe is idle at its start; its result is there `latency` after
-  // it leaves the pipe. `scalar` are extra cycles of the scalar unit before the issue.
+  // An instruction for a pipe's queue. `head` is paid when the pipe is idle at its start; its
+  // result is there `latency` after it leaves the pipe. `scalar` are extra cycles of the scalar
+  // unit before the issue.
   Span issue(Pipe pipe, int64_t cycles, int64_t head, int64_t latency, int64_t scalar);
   // An instruction of the scalar unit itself.
   Span scalar(int64_t cycles);
@@ -39,10 +40,10 @@ class Scoreboard {
 
  private:
   struct Queue {
-    int64_t free = 0;      // the next entry may start
-    int64_t idle = 0;      // the last instruction left the pipe
-    int64_t done = 0;      // every result is there
-    int64_t busy = 0;      // cycles occupied
+    int64_t free = 0;             // the next entry may start
+    int64_t idle = 0;             // the last instruction left the pipe
+    int64_t done = 0;             // every result is there
+    int64_t busy = 0;             // cycles occupied
     std::vector<int64_t> starts;  // of the last entries, a ring
     size_t next = 0;
   };

@@ -7,10 +7,14 @@ namespace tvm_ascend::sim {
 
 int Shadow::reader_slot(Space space, Pipe pipe) {
   switch (space) {
-    case Space::GM: return pipe == Pipe::MTE2 ? 0 : 1;
-    case Space::UB: return pipe == Pipe::V ? 0 : pipe == Pipe::MTE3 ? 1 : 2;
-    case Space::L1: return pipe == Pipe::MTE1 ? 0 : pipe == Pipe::MTE3 ? 1 : 2;
-    default: return pipe == Pipe::M ? 0 : pipe == Pipe::FIX ? 1 : 2;
+    case Space::GM:
+      return pipe == Pipe::MTE2 ? 0 : 1;
+    case Space::UB:
+      return pipe == Pipe::V ? 0 : pipe == Pipe::MTE3 ? 1 : 2;
+    case Space::L1:
+      return pipe == Pipe::MTE1 ? 0 : pipe == Pipe::MTE3 ? 1 : 2;
+    default:
+      return pipe == Pipe::M ? 0 : pipe == Pipe::FIX ? 1 : 2;
   }
 }
 
@@ -26,7 +30,8 @@ void Shadow::check(Visit& visit, const Conflict& conflict) {
   }
   std::vector<Conflict>& found = *visit.conflicts;
   auto same = [&](const Conflict& c) {
-    return c.earlier == earlier && c.earlier_writes == conflict.earlier_writes && c.later_writes == conflict.later_writes;
+    return c.earlier == earlier && c.earlier_writes == conflict.earlier_writes &&
+           c.later_writes == conflict.later_writes;
   };
   auto at = std::find_if(found.begin(), found.end(), same);
   if (at == found.end()) {
@@ -58,7 +63,8 @@ Shadow::Page& Shadow::page(int64_t index) {
 }
 
 template <bool kWrite>
-void Shadow::access(const Accessor& by, int64_t low, int64_t high, std::vector<Conflict>* conflicts) {
+void Shadow::access(const Accessor& by, int64_t low, int64_t high,
+                    std::vector<Conflict>* conflicts) {
   Visit visit{by, by.excused, Stamp(), conflicts};
   for (int64_t block = low / kBlockBytes; block * kBlockBytes < high; ++block) {
     Page& page = this->page(block / kPageBlocks);
@@ -77,7 +83,8 @@ void Shadow::access(const Accessor& by, int64_t low, int64_t high, std::vector<C
       split = page.split[index].get();
       split->fill(page.cells[index]);
     }
-    for (int64_t byte = first; byte < last; ++byte) touch<kWrite>(visit, (*split)[byte % kBlockBytes], byte, byte + 1);
+    for (int64_t byte = first; byte < last; ++byte)
+      touch<kWrite>(visit, (*split)[byte % kBlockBytes], byte, byte + 1);
     if (kWrite && whole) {
       page.cells[index] = (*split)[0];
       page.split[index].reset();
@@ -89,7 +96,8 @@ void Shadow::read(const Accessor& by, int64_t low, int64_t high, std::vector<Con
   access<false>(by, low, high, conflicts);
 }
 
-void Shadow::write(const Accessor& by, int64_t low, int64_t high, std::vector<Conflict>* conflicts) {
+void Shadow::write(const Accessor& by, int64_t low, int64_t high,
+                   std::vector<Conflict>* conflicts) {
   access<true>(by, low, high, conflicts);
 }
 

@@ -56,7 +56,8 @@ class Shadow {
  public:
   explicit Shadow(int64_t bytes) : pages_((bytes + kPageBytes - 1) / kPageBytes) {}
 
-  // Records an access to [low, high) and appends what it conflicts with, one entry per earlier instruction.
+  // Records an access to [low, high) and appends what it conflicts with, one entry per earlier
+  // instruction.
   void read(const Accessor& by, int64_t low, int64_t high, std::vector<Conflict>* conflicts);
   void write(const Accessor& by, int64_t low, int64_t high, std::vector<Conflict>* conflicts);
   // The last write that covers a byte.

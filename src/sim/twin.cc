@@ -29,19 +29,22 @@ const OpInfo* row_of(int32_t handle) {
 
 int32_t enum_value(int32_t handle, int32_t param, const char* value) {
   const OpInfo* op = row_of(handle);
-  if (op == nullptr || param < 0 || param >= op->n_params || op->params[param].values == nullptr) return -1;
+  if (op == nullptr || param < 0 || param >= op->n_params || op->params[param].values == nullptr)
+    return -1;
   for (int64_t i = 0; i <= op->params[param].high; ++i) {
     if (std::strcmp(op->params[param].values[i], value) == 0) return static_cast<int32_t>(i);
   }
   return -1;
 }
 
-Call make_call(Core& core, int32_t handle, const uint8_t* spaces, const int64_t* args, int32_t n_args, const char* where) {
+Call make_call(Core& core, int32_t handle, const uint8_t* spaces, const int64_t* args,
+               int32_t n_args, const char* where) {
   const OpInfo* op = row_of(handle);
-  if (op == nullptr) throw InputError("the twin issues an instruction that the table does not have");
+  if (op == nullptr)
+    throw InputError("the twin issues an instruction that the table does not have");
   if (n_args != op->n_operands + op->n_params) {
-    throw InputError(std::string("the twin issues ") + op->key + " with " + std::to_string(n_args) + " arguments, the row has " +
-                     std::to_string(op->n_operands + op->n_params));
+    throw InputError(std::string("the twin issues ") + op->key + " with " + std::to_string(n_args) +
+                     " arguments, the row has " + std::to_string(op->n_operands + op->n_params));
   }
   core.context().program.require_timing(*op);
   Call call;
@@ -51,7 +54,8 @@ Call make_call(Core& core, int32_t handle, const uint8_t* spaces, const int64_t*
   call.result = 0;
   for (int i = 0; i < op->n_operands; ++i) {
     if (spaces[i] >= kSpaces || (op->operands[i].spaces >> spaces[i] & 1) == 0) {
-      throw InputError(std::string("the twin passes operand ") + op->operands[i].name + " of " + op->key + " in a wrong memory");
+      throw InputError(std::string("the twin passes operand ") + op->operands[i].name + " of " +
+                       op->key + " in a wrong memory");
     }
     call.spaces[i] = static_cast<Space>(spaces[i]);
   }
@@ -60,12 +64,15 @@ Call make_call(Core& core, int32_t handle, const uint8_t* spaces, const int64_t*
   return call;
 }
 
-int64_t issue_any(int32_t handle, const uint8_t* spaces, const int64_t* args, int32_t n_args, const char* where) {
+int64_t issue_any(int32_t handle, const uint8_t* spaces, const int64_t* args, int32_t n_args,
+                  const char* where) {
   if (current_core() == nullptr) return -1;
-  return issue_call([=](Core& core) { return make_call(core, handle, spaces, args, n_args, where); });
+  return issue_call(
+      [=](Core& core) { return make_call(core, handle, spaces, args, n_args, where); });
 }
 
-int32_t issue(int32_t handle, const uint8_t* spaces, const int64_t* args, int32_t n_args, const char* where) {
+int32_t issue(int32_t handle, const uint8_t* spaces, const int64_t* args, int32_t n_args,
+              const char* where) {
   return static_cast<int32_t>(issue_any(handle, spaces, args, n_args, where));
 }
 
@@ -89,10 +96,20 @@ int32_t set_float(int32_t handle, int32_t space, int64_t address, double value, 
 }
 
 int64_t block_idx() { return current_core() == nullptr ? -1 : current_core()->id(); }
-int64_t block_num() { return current_core() == nullptr ? 0 : current_core()->context().program.grid; }
+int64_t block_num() {
+  return current_core() == nullptr ? 0 : current_core()->context().program.grid;
+}
 
-constexpr TwinApi kApi = {TVM_ASCEND_TWIN_VERSION, find,    enum_value, issue,     get_float, get_int,
-                          set_float,               set_int, block_idx,  block_num};
+constexpr TwinApi kApi = {TVM_ASCEND_TWIN_VERSION,
+                          find,
+                          enum_value,
+                          issue,
+                          get_float,
+                          get_int,
+                          set_float,
+                          set_int,
+                          block_idx,
+                          block_num};
 
 std::string last_error() {
   const char* text = dlerror();
@@ -101,9 +118,11 @@ std::string last_error() {
 
 }  // namespace
 
-TwinLibrary::TwinLibrary(const std::string& path) : handle_(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+TwinLibrary::TwinLibrary(const std::string& path)
+    : handle_(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
   if (handle_ == nullptr) throw InputError("the twin " + path + " does not load: " + last_error());
-  auto bind = reinterpret_cast<const char* (*)(const TwinApi*)>(dlsym(handle_, "tvm_ascend_twin_bind"));
+  auto bind =
+      reinterpret_cast<const char* (*)(const TwinApi*)>(dlsym(handle_, "tvm_ascend_twin_bind"));
   run_ = reinterpret_cast<void (*)(const int64_t*)>(dlsym(handle_, "tvm_ascend_twin_run"));
   std::string problem;
   if (bind == nullptr || run_ == nullptr) {

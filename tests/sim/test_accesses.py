@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bounds, alignment, undefined bytes, overlap and parameter ranges: each caught, each with a clean twin."""
+"""Bounds, alignment, undefined bytes, overlap, parameter ranges: each caught, each with a twin."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ def test_the_end_of_ub(count, inside):
         machine.clean()
         return
     hazard = only(machine)
-    assert hazard["kind"] == "out_of_bounds" and hazard["space"] == "ub"
+    assert hazard["kind"] == "out_of_bounds"
+    assert hazard["space"] == "ub"
     assert hazard["bytes"] == [SPACES["ub"] - 256, SPACES["ub"] + 4]
     assert str(SPACES["ub"]) in hazard["message"]
 
@@ -37,7 +38,8 @@ def test_outside_an_argument(element, count):
     machine = with_array()
     machine.load(ub(0), Gm("array", element), count, "float32")
     hazard = only(machine)
-    assert hazard["kind"] == "out_of_bounds" and "`array` of 256 bytes" in hazard["message"]
+    assert hazard["kind"] == "out_of_bounds"
+    assert "`array` of 256 bytes" in hazard["message"]
     assert hazard["bytes"] == [4 * element, 4 * (element + count)]
 
 
@@ -80,7 +82,8 @@ def test_misaligned_operands(key, dtype, args):
     machine = Machine("AIV" if "ub" in spaces else "AIC")
     machine.issue(key, dtype, *args)
     hazard = machine.hazards()[0]
-    assert hazard["kind"] == "misaligned" and "multiple of" in hazard["message"]
+    assert hazard["kind"] == "misaligned"
+    assert "multiple of" in hazard["message"]
 
 
 def test_gm_needs_only_element_alignment():
@@ -93,8 +96,10 @@ def test_reading_what_nobody_wrote():
     machine = Machine()
     machine.issue("adds", "float32", ub(0), ub(512, "x"), 1.0, 64)
     hazard = only(machine)
-    assert hazard["kind"] == "poison" and hazard["bytes"] == [512, 513]
-    assert "nobody wrote it" in hazard["message"] and "`x`" in hazard["message"]
+    assert hazard["kind"] == "poison"
+    assert hazard["bytes"] == [512, 513]
+    assert "nobody wrote it" in hazard["message"]
+    assert "`x`" in hazard["message"]
 
 
 @pytest.mark.parametrize(("count", "clean"), [(5, True), (6, False)])
@@ -107,8 +112,10 @@ def test_reading_the_padding_of_a_copy_names_the_copy(count, clean):
         machine.clean()
         return
     hazard = only(machine)
-    assert hazard["kind"] == "poison" and hazard["first"]["site"] == load
-    assert "left it as padding" in hazard["message"] and hazard["bytes"] == [20, 21]
+    assert hazard["kind"] == "poison"
+    assert hazard["first"]["site"] == load
+    assert "left it as padding" in hazard["message"]
+    assert hazard["bytes"] == [20, 21]
 
 
 def test_masked_lanes_keep_their_state():
@@ -127,7 +134,8 @@ def test_parameters_outside_the_range_of_the_row():
     machine = Machine()
     machine.issue("duplicate", "float32", ub(0), 1.0, -1)
     hazard = only(machine)
-    assert hazard["kind"] == "parameter" and "count = -1" in hazard["message"]
+    assert hazard["kind"] == "parameter"
+    assert "count = -1" in hazard["message"]
 
 
 @pytest.mark.parametrize(
@@ -141,7 +149,8 @@ def test_a_mask_wider_than_the_dtype(key, args):
     machine = Machine()
     machine.issue(key, "float32", *args)
     hazard = only(machine)
-    assert hazard["kind"] == "parameter" and "64 lanes of float32" in hazard["message"]
+    assert hazard["kind"] == "parameter"
+    assert "64 lanes of float32" in hazard["message"]
 
 
 def test_copies_of_part_of_an_element():
@@ -160,7 +169,8 @@ def test_an_instruction_of_the_other_core_kind():
     machine = Machine("AIC")
     machine.issue("duplicate", "float32", ub(0), 1.0, 8)
     hazard = only(machine)
-    assert hazard["kind"] == "core" and "AIC" in hazard["message"]
+    assert hazard["kind"] == "core"
+    assert "AIC" in hazard["message"]
 
 
 def filled(*bytes_):
@@ -172,7 +182,8 @@ def filled(*bytes_):
 
 
 @pytest.mark.parametrize(
-    ("dst", "legal"), [(4096, True), (5120, True), (4096 + 32, False), (4096 - 32, False), (3840, True)]
+    ("dst", "legal"),
+    [(4096, True), (5120, True), (4096 + 32, False), (4096 - 32, False), (3840, True)],
 )
 def test_overlap_of_the_count_form(dst, legal):
     machine = filled(4096, 3072)

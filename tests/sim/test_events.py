@@ -26,7 +26,8 @@ def test_a_wait_at_the_end_is_reported_without_a_user():
     machine = Machine()
     machine.wait("MTE2_V")
     (hazard,) = machine.hazards()
-    assert hazard["kind"] == "wait_without_set" and hazard["second"] is None
+    assert hazard["kind"] == "wait_without_set"
+    assert hazard["second"] is None
     assert hazard["first"] is None
 
 
@@ -87,53 +88,57 @@ def test_a_flag_left_up_is_reported():
     machine.sync("V_MTE3")
     site = machine.set("V_MTE3", 1)
     (hazard,) = machine.hazards()
-    assert hazard["kind"] == "unconsumed_flag" and hazard["first"]["site"] == site
+    assert hazard["kind"] == "unconsumed_flag"
+    assert hazard["first"]["site"] == site
     assert "id 1" in hazard["message"]
 
 
-@pytest.mark.parametrize(("id", "text"), [(6, "is reserved"), (7, "is reserved")])
-def test_reserved_ids_are_refused(id, text):
+@pytest.mark.parametrize(("event_id", "text"), [(6, "is reserved"), (7, "is reserved")])
+def test_reserved_ids_are_refused(event_id, text):
     machine = Machine()
-    machine.set("V_MTE3", id)
+    machine.set("V_MTE3", event_id)
     (hazard, *_) = machine.hazards(strict=True)
-    assert hazard["kind"] == "event_id" and text in hazard["message"]
+    assert hazard["kind"] == "event_id"
+    assert text in hazard["message"]
 
 
 def test_ids_past_the_last_one_are_refused():
     machine = Machine()
     machine.set("V_MTE3", 8)
     (hazard,) = machine.hazards(strict=True)
-    assert hazard["kind"] == "parameter" and "id = 8" in hazard["message"]
+    assert hazard["kind"] == "parameter"
+    assert "id = 8" in hazard["message"]
 
 
 def test_events_of_the_other_core_kind_are_refused():
     machine = Machine("AIV")
     machine.set("MTE1_M")
     (hazard,) = machine.hazards(strict=True)
-    assert hazard["kind"] == "event_id" and "AIV" in hazard["message"]
+    assert hazard["kind"] == "event_id"
+    assert "AIV" in hazard["message"]
 
 
 def test_double_buffering_with_two_ids_is_clean():
     machine = Machine()
     data, out = np.arange(64 * 6, dtype="float32"), np.zeros(64 * 6, "float32")
     machine.tensor("data", data), machine.tensor("out", out)
-    for id in (0, 1):
-        machine.set("V_MTE2", id)
-        machine.set("MTE3_V", id)
+    for side in (0, 1):
+        machine.set("V_MTE2", side)
+        machine.set("MTE3_V", side)
     for i in range(6):
-        id = i % 2
-        machine.wait("V_MTE2", id)
-        machine.load(ub(512 * id), Gm("data", 64 * i), 64, "float32")
-        machine.sync("MTE2_V", id)
-        machine.wait("MTE3_V", id)
-        machine.issue("adds", "float32", ub(4096 + 512 * id), ub(512 * id), 1.0, 64)
-        machine.set("V_MTE2", id)
-        machine.sync("V_MTE3", id)
-        machine.store(Gm("out", 64 * i), ub(4096 + 512 * id), 64, "float32")
-        machine.set("MTE3_V", id)
-    for id in (0, 1):
-        machine.wait("V_MTE2", id)
-        machine.wait("MTE3_V", id)
+        side = i % 2
+        machine.wait("V_MTE2", side)
+        machine.load(ub(512 * side), Gm("data", 64 * i), 64, "float32")
+        machine.sync("MTE2_V", side)
+        machine.wait("MTE3_V", side)
+        machine.issue("adds", "float32", ub(4096 + 512 * side), ub(512 * side), 1.0, 64)
+        machine.set("V_MTE2", side)
+        machine.sync("V_MTE3", side)
+        machine.store(Gm("out", 64 * i), ub(4096 + 512 * side), 64, "float32")
+        machine.set("MTE3_V", side)
+    for side in (0, 1):
+        machine.wait("V_MTE2", side)
+        machine.wait("MTE3_V", side)
     machine.clean(strict=True)
     assert np.array_equal(out, data + 1)
 

@@ -27,7 +27,9 @@ def values(dtype, rng):
     if "float" not in dtype:
         info = np.iinfo(dtype)
         edges = [info.min, info.max, 0, 1, -1 if info.min else 2, 2049 % (info.max + 1)]
-        return np.concatenate([np.array(edges, dtype), rng.integers(info.min, info.max, 250, dtype)])
+        return np.concatenate(
+            [np.array(edges, dtype), rng.integers(info.min, info.max, 250, dtype)]
+        )
     ties = np.arange(-8, 8) + 0.5
     edges = [0.0, -0.0, np.nan, np.inf, -np.inf, 65504, 65520, 1e30, -1e30, 6e-8, 2.9e-8, 5e-324]
     spread = rng.normal(0, 1, 100) * 10.0 ** rng.integers(-9, 9, 100)

@@ -24,9 +24,7 @@ def load_nz(machine, dst, name, dtype, rows, columns, pitch):
     """A row-major matrix of GM as NZ in L1, rows padded to 16."""
     height = up(rows, 16)
     gm = Gm(name)
-    machine.issue(
-        "data_copy_nd2nz", dtype, dst, gm, 1, rows, columns, 0, pitch, height, 1, 0
-    )
+    machine.issue("data_copy_nd2nz", dtype, dst, gm, 1, rows, columns, 0, pitch, height, 1, 0)
 
 
 def zero_l1(machine, byte, bytes_):
@@ -130,12 +128,16 @@ def test_a_fixpipe_without_its_cast_is_refused(rng):
     dtypes, dst = ("float16", "float32"), Gm("half")
     machine.issue("fixpipe", dtypes, dst, At("l0c", 0), 16, 16, 16, 16, 0, "NoQuant")
     (hazard,) = machine.hazards()
-    assert hazard["kind"] == "parameter" and "use F322F16" in hazard["message"]
+    assert hazard["kind"] == "parameter"
+    assert "use F322F16" in hazard["message"]
 
 
 def test_a_single_row_is_read_as_a_plain_vector(rng):
     k, n = 40, 24
-    a, b = rng.integers(-8, 9, (1, 48)).astype("float16"), rng.integers(-8, 9, (n, k)).astype("float16")
+    a, b = (
+        rng.integers(-8, 9, (1, 48)).astype("float16"),
+        rng.integers(-8, 9, (n, k)).astype("float16"),
+    )
     a[:, k:] = 0
     out = np.zeros((1, n), "float32")
     machine = Machine("AIC")

@@ -83,8 +83,12 @@ def test_elements_of_ub_and_gm(dtype):
     machine.issue("get_value", dtype, Gm("array", 1))
     machine.issue("set_value", dtype, Gm("array", 2), value)
     report = machine.clean()
-    assert report["values"] == [word(value), word(float(array[1]) if "float" in dtype else array[1])]
-    assert array[2] == value and gm.element == 0
+    assert report["values"] == [
+        word(value),
+        word(float(array[1]) if "float" in dtype else array[1]),
+    ]
+    assert array[2] == value
+    assert gm.element == 0
 
 
 def test_negative_integers_keep_their_sign():

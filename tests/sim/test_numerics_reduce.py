@@ -24,7 +24,9 @@ COMBINE = {
 
 @pytest.mark.parametrize("key", COMBINE)
 @pytest.mark.parametrize("dtype", ["float16", "float32"])
-@pytest.mark.parametrize(("lost", "dst_rep", "src_blk", "src_rep"), [(0, 1, 1, 8), (5, 3, 1, 8), (9, 1, 2, 17)])
+@pytest.mark.parametrize(
+    ("lost", "dst_rep", "src_blk", "src_rep"), [(0, 1, 1, 8), (5, 3, 1, 8), (9, 1, 2, 17)]
+)
 def test_reduce(key, dtype, lost, dst_rep, src_blk, src_rep, rng):
     size = np.dtype(dtype).itemsize
     block, mask, repeats = 32 // size, 256 // size - lost, 5

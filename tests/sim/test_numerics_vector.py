@@ -19,7 +19,11 @@ def wide(function):
 
 
 def relu(a):
-    return np.where(np.isnan(a), a, np.where(a > 0, a, 0)).astype(a.dtype) if a.dtype.kind == "f" else np.maximum(a, 0)
+    return (
+        np.where(np.isnan(a), a, np.where(a > 0, a, 0)).astype(a.dtype)
+        if a.dtype.kind == "f"
+        else np.maximum(a, 0)
+    )
 
 
 def pick(function, both_zero):
@@ -88,7 +92,9 @@ def assert_same_bits(got, want):
         nan = np.isnan(want.astype("float64"))
         assert np.array_equal(nan, np.isnan(got.astype("float64")))
         got, want = got[~nan], want[~nan]
-    assert got.tobytes() == want.tobytes(), np.flatnonzero(got.view("uint8") != want.view("uint8"))[:8]
+    assert got.tobytes() == want.tobytes(), np.flatnonzero(got.view("uint8") != want.view("uint8"))[
+        :8
+    ]
 
 
 def lanes(call, row, count):

@@ -51,9 +51,11 @@ def test_a_missing_sync_is_a_race_between_both_statements(missing):
     hazard = machine.hazards()[0]
     assert hazard["kind"] == "race"
     assert (hazard["first"]["site"], hazard["second"]["site"]) == (sites[first], sites[second])
-    assert hazard["space"] == space and tuple(hazard["bytes"]) == span
+    assert hazard["space"] == space
+    assert tuple(hazard["bytes"]) == span
     assert hazard["fix"] == fix
-    for text in (hazard["first"]["text"], hazard["second"]["where"], fix, f"[{span[0]}, {span[1]})"):
+    named = (hazard["first"]["text"], hazard["second"]["where"], fix, f"[{span[0]}, {span[1]})")
+    for text in named:
         assert text in hazard["message"]
 
 
@@ -61,7 +63,8 @@ def test_strict_stops_at_the_first_race():
     machine, _ = vector_kernel(load_flag=False, barrier=False, reuse=False)
     assert len(machine.hazards()) == 2
     report = machine.run(strict=True)
-    assert len(report["hazards"]) == 1 and "muls" not in report["instructions"]
+    assert len(report["hazards"]) == 1
+    assert "muls" not in report["instructions"]
 
 
 def test_a_write_after_a_read_on_one_pipe_needs_nothing():
@@ -78,7 +81,8 @@ def test_two_writes_on_one_pipe_need_a_barrier():
     machine.issue("duplicate", "float32", ub(0), 1.0, 64)
     machine.issue("duplicate", "float32", ub(32), 2.0, 8)
     (hazard,) = machine.hazards()
-    assert hazard["fix"] == "PipeBarrier<PIPE_V>" and hazard["bytes"] == [32, 64]
+    assert hazard["fix"] == "PipeBarrier<PIPE_V>"
+    assert hazard["bytes"] == [32, 64]
 
 
 @pytest.mark.parametrize(("byte", "races"), [(508, True), (512, False)])
@@ -129,7 +133,8 @@ def test_scalar_accesses_need_flags():
 
 def test_barrier_all_joins_every_pipe():
     machine, _ = vector_kernel(load_flag=False)
-    at = next(i for i, call in enumerate(machine.blocks[0]) if machine.sites[call[0]]["op"] == "adds")
+    keys = [machine.sites[call[0]]["op"] for call in machine.blocks[0]]
+    at = keys.index("adds")
     machine.barrier()
     machine.blocks[0].insert(at, machine.blocks[0].pop())
     machine.clean()
@@ -159,9 +164,12 @@ def test_cores_may_write_neighbouring_elements():
 @pytest.mark.parametrize("read", [False, True])
 def test_cores_may_not_touch_each_others_elements(read):
     (hazard,) = two_cores((0, 20), (16, 52), read=read).hazards()
-    assert hazard["kind"] == "race" and hazard["space"] == "gm"
-    assert hazard["bytes"] == [16, 20] and hazard["core"] == 1
-    assert "of core 0" in hazard["message"] and "`array`" in hazard["message"]
+    assert hazard["kind"] == "race"
+    assert hazard["space"] == "gm"
+    assert hazard["bytes"] == [16, 20]
+    assert hazard["core"] == 1
+    assert "of core 0" in hazard["message"]
+    assert "`array`" in hazard["message"]
 
 
 def test_cores_may_read_the_same_elements():
@@ -190,7 +198,8 @@ def test_arguments_that_overlap_are_one_memory():
     machine.issue("set_value", "float32", Gm("whole", 70), 1.0)
     machine.load(ub(0), Gm("half"), 64, "float32")
     (hazard,) = machine.hazards()
-    assert hazard["bytes"] == [24, 28] and "`half`" in hazard["message"]
+    assert hazard["bytes"] == [24, 28]
+    assert "`half`" in hazard["message"]
 
 
 def test_stores_that_overlap_in_gm_need_a_barrier():
@@ -203,7 +212,8 @@ def test_stores_that_overlap_in_gm_need_a_barrier():
         if barrier:
             machine.barrier("MTE3")
         machine.store(Gm("out", 32), ub(0), 32, "float32")
-        assert [h["fix"] for h in machine.hazards()] == ([] if barrier else ["PipeBarrier<PIPE_MTE3>"])
+        fixes = [h["fix"] for h in machine.hazards()]
+        assert fixes == ([] if barrier else ["PipeBarrier<PIPE_MTE3>"])
 
 
 def mmads(m, n, *, second=None, barrier=False):
@@ -229,7 +239,8 @@ def test_large_mmads_accumulate_back_to_back():
 @pytest.mark.parametrize("shape", [(48, 48), (16, 16)])
 def test_small_mmads_need_a_barrier(shape):
     (hazard, *_) = mmads(*shape).hazards()
-    assert hazard["fix"] == "PipeBarrier<PIPE_M>" and hazard["space"] == "l0c"
+    assert hazard["fix"] == "PipeBarrier<PIPE_M>"
+    assert hazard["space"] == "l0c"
     mmads(*shape, barrier=True).clean()
 
 

@@ -74,7 +74,8 @@ def test_a_flag_makes_the_consumer_wait_for_the_latency():
     machine.issue("adds", "float32", ub(512), ub(0), 1.0, 64)
     report = machine.clean(trace=True)
     (load, add) = report["trace"]
-    assert load[1] == "MTE2" and add[1] == "V"
+    assert load[1] == "MTE2"
+    assert add[1] == "V"
     assert add[2] == load[3] + 500
 
 
@@ -106,7 +107,8 @@ def test_the_slowest_core_and_the_launch_make_the_total():
     ops(machine, 5)
     report = machine.clean()
     first, second = (core["cycles"] for core in report["cores"])
-    assert first == 50 + 4 + 10 + 10 + 14 and second == first + 40
+    assert first == 50 + 4 + 10 + 10 + 14
+    assert second == first + 40
     assert report["cycles"] == second + 1000
     assert report["time_us"] == pytest.approx(report["cycles"] / 1e3)
 
@@ -136,9 +138,7 @@ def test_time_does_not_depend_on_numerics_hazards_or_trace():
     machine.load(ub(65536), Gm("data"), 512, "float32")
     machine.sync("MTE2_V")
     machine.issue("adds", "float32", ub(0), ub(65536), 1.0, 512)
-    reports = [
-        machine.clean(numerics=n, hazards=h) for n in (False, True) for h in (False, True)
-    ]
+    reports = [machine.clean(numerics=n, hazards=h) for n in (False, True) for h in (False, True)]
     assert all(report == reports[0] for report in reports)
 
 

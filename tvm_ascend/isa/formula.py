@@ -13,7 +13,7 @@ import math
 import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 from tvm_ascend.isa.instr import Instr, Operand, Space
@@ -65,7 +65,7 @@ CORE_CONSTANTS = (
 CONSTANT = re.compile(r"[A-Z][A-Z0-9_]*[A-Z0-9]")
 
 
-@lru_cache(maxsize=None)
+@cache
 def parse(text: str) -> ast.expr:
     """The tree of a text, checked to stay inside the subset."""
     tree = ast.parse(text, mode="eval").body
@@ -73,7 +73,8 @@ def parse(text: str) -> ast.expr:
         if isinstance(node, ast.BinOp):
             assert type(node.op) in OPERATORS, f"operator in {text!r}"
         elif isinstance(node, ast.Call):
-            assert isinstance(node.func, ast.Name) and not node.keywords, f"call in {text!r}"
+            assert isinstance(node.func, ast.Name), f"call in {text!r}"
+            assert not node.keywords, f"keyword in {text!r}"
         elif isinstance(node, ast.Constant):
             assert isinstance(node.value, int), f"literal in {text!r}"
         else:
@@ -98,7 +99,7 @@ def constants(row: Instr) -> tuple[str, ...]:
 
 
 def evaluate(text: str, namespace: Mapping[str, Any]) -> Any:
-    """Value of a text; ``namespace`` gives names and callables, numbers or TIR expressions alike."""
+    """Value of a text; ``namespace`` gives names and callables, for numbers or TIR alike."""
     return _value(parse(text), namespace)
 
 
@@ -195,12 +196,18 @@ def cycles(
     if row.timing:
         rate = timings[row.timing][f"b{8 * min(4, max(widths))}"]
         if row.form == "count":
-            return math.ceil(ceildiv(params["count"] * max(widths), REPEAT_BYTES) * rate)
-        return math.ceil(params["repeat"] * rate)
+            repeats = ceildiv(params["count"] * max(widths), REPEAT_BYTES)
+        else:
+            repeats = params["repeat"]
+        return _whole(repeats * rate)
     namespace: dict[str, Any] = {**k, **helpers(k), **params}
     for operand, space in zip(row.operands, spaces, strict=True):
         dtype = operand_dtype(row, operand, dtypes)
         namespace |= {operand.name: space, **sizes(dtype, f"_{operand.name}")}
     if row.operands:
         namespace |= sizes(operand_dtype(row, row.operands[0], dtypes))
-    return math.ceil(evaluate(row.cycles, namespace))
+    return _whole(evaluate(row.cycles, namespace))
+
+
+def _whole(cycles: float) -> int:
+    return math.ceil(cycles)

@@ -8,6 +8,7 @@ import ast
 import json
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from enum import Enum
 from pathlib import Path
 
 from tvm_ascend.isa import formula
@@ -124,7 +125,7 @@ def _cycles(row: Instr) -> str:
     return out
 
 
-def _bits(values: Iterable[Space] | Iterable[CoreType], order: type) -> int:
+def _bits(values: Iterable[Enum], order: type[Enum]) -> int:
     members = list(order)
     return sum(1 << members.index(value) for value in values)
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cast: every dtype pair goes through double, which holds each source dtype exactly, and rounds once.
+// Cast: every dtype pair goes through double, which holds each source dtype exactly, and rounds
+// once.
 #include <algorithm>
 #include <cmath>
 
@@ -9,20 +10,33 @@ namespace tvm_ascend::sim {
 
 namespace {
 
-enum class Round : uint8_t { None, Rint, Floor, Ceil, Round, Trunc, Odd };  // the order of the row's values
+enum class Round : uint8_t {
+  None,
+  Rint,
+  Floor,
+  Ceil,
+  Round,
+  Trunc,
+  Odd
+};  // the order of the row's values
 
 double round_to_integer(double x, Round mode) {
   switch (mode) {
-    case Round::Floor: return std::floor(x);
-    case Round::Ceil: return std::ceil(x);
-    case Round::Round: return std::round(x);
-    case Round::Trunc: return std::trunc(x);
+    case Round::Floor:
+      return std::floor(x);
+    case Round::Ceil:
+      return std::ceil(x);
+    case Round::Round:
+      return std::round(x);
+    case Round::Trunc:
+      return std::trunc(x);
     case Round::Odd: {
       const double down = std::floor(x);
       if (down == x) return x;
       return std::fmod(down, 2.0) == 0.0 ? down + 1.0 : down;
     }
-    default: return std::nearbyint(x);
+    default:
+      return std::nearbyint(x);
   }
 }
 
@@ -34,9 +48,18 @@ struct Format {
 
 template <typename T>
 constexpr Format format_of();
-template <> constexpr Format format_of<Half>() { return {11, -13, 65504.0}; }
-template <> constexpr Format format_of<BFloat>() { return {8, -125, 0x1.FEp127}; }
-template <> constexpr Format format_of<float>() { return {24, -125, 0x1.FFFFFEp127}; }
+template <>
+constexpr Format format_of<Half>() {
+  return {11, -13, 65504.0};
+}
+template <>
+constexpr Format format_of<BFloat>() {
+  return {8, -125, 0x1.FEp127};
+}
+template <>
+constexpr Format format_of<float>() {
+  return {24, -125, 0x1.FFFFFEp127};
+}
 
 // The value of the format that the mode picks for a double.
 template <typename T>
@@ -47,8 +70,11 @@ T round_to_float(double x, Round mode) {
   std::frexp(x, &exponent);
   const int ulp = std::max(exponent, kFormat.min_exponent) - kFormat.digits;
   const double rounded = std::ldexp(round_to_integer(std::ldexp(x, -ulp), mode), ulp);
-  if (std::fabs(rounded) <= kFormat.largest) return T(rounded == 0.0 ? std::copysign(0.0, x) : rounded);
-  const bool away = mode == Round::Ceil ? x > 0 : mode == Round::Floor ? x < 0 : mode != Round::Trunc && mode != Round::Odd;
+  if (std::fabs(rounded) <= kFormat.largest)
+    return T(rounded == 0.0 ? std::copysign(0.0, x) : rounded);
+  const bool away = mode == Round::Ceil    ? x > 0
+                    : mode == Round::Floor ? x < 0
+                                           : mode != Round::Trunc && mode != Round::Odd;
   return T(std::copysign(away ? HUGE_VAL : kFormat.largest, x));
 }
 
@@ -103,29 +129,47 @@ void convert_all(const Call& call, Memories& memories) {
 template <DType kTo>
 void convert_to(const Call& call, Memories& memories) {
   switch (call.dtype(1)) {
-    case DType::float16: return convert_all<kTo, DType::float16>(call, memories);
-    case DType::bfloat16: return convert_all<kTo, DType::bfloat16>(call, memories);
-    case DType::float32: return convert_all<kTo, DType::float32>(call, memories);
-    case DType::int8: return convert_all<kTo, DType::int8>(call, memories);
-    case DType::uint8: return convert_all<kTo, DType::uint8>(call, memories);
-    case DType::int16: return convert_all<kTo, DType::int16>(call, memories);
-    case DType::int32: return convert_all<kTo, DType::int32>(call, memories);
-    case DType::int64: return convert_all<kTo, DType::int64>(call, memories);
-    default: return;
+    case DType::float16:
+      return convert_all<kTo, DType::float16>(call, memories);
+    case DType::bfloat16:
+      return convert_all<kTo, DType::bfloat16>(call, memories);
+    case DType::float32:
+      return convert_all<kTo, DType::float32>(call, memories);
+    case DType::int8:
+      return convert_all<kTo, DType::int8>(call, memories);
+    case DType::uint8:
+      return convert_all<kTo, DType::uint8>(call, memories);
+    case DType::int16:
+      return convert_all<kTo, DType::int16>(call, memories);
+    case DType::int32:
+      return convert_all<kTo, DType::int32>(call, memories);
+    case DType::int64:
+      return convert_all<kTo, DType::int64>(call, memories);
+    default:
+      return;
   }
 }
 
 void run(Call& call, Memories& memories) {
   switch (call.dtype(0)) {
-    case DType::float16: return convert_to<DType::float16>(call, memories);
-    case DType::bfloat16: return convert_to<DType::bfloat16>(call, memories);
-    case DType::float32: return convert_to<DType::float32>(call, memories);
-    case DType::int8: return convert_to<DType::int8>(call, memories);
-    case DType::uint8: return convert_to<DType::uint8>(call, memories);
-    case DType::int16: return convert_to<DType::int16>(call, memories);
-    case DType::int32: return convert_to<DType::int32>(call, memories);
-    case DType::int64: return convert_to<DType::int64>(call, memories);
-    default: return;
+    case DType::float16:
+      return convert_to<DType::float16>(call, memories);
+    case DType::bfloat16:
+      return convert_to<DType::bfloat16>(call, memories);
+    case DType::float32:
+      return convert_to<DType::float32>(call, memories);
+    case DType::int8:
+      return convert_to<DType::int8>(call, memories);
+    case DType::uint8:
+      return convert_to<DType::uint8>(call, memories);
+    case DType::int16:
+      return convert_to<DType::int16>(call, memories);
+    case DType::int32:
+      return convert_to<DType::int32>(call, memories);
+    case DType::int64:
+      return convert_to<DType::int64>(call, memories);
+    default:
+      return;
   }
 }
 

@@ -22,7 +22,7 @@ struct Shape {
 
   int64_t rows;
   int64_t bytes;
-  int64_t left;   // padding before and after the data that is given a value
+  int64_t left;  // padding before and after the data that is given a value
   int64_t right;
   int64_t row_bytes;
   int64_t src_pitch;
@@ -34,11 +34,13 @@ void access(const Call& call, AccessList& list) {
   if (shape.bytes == 0) return;
   need_whole_elements(call, kLength, list);
   if (shape.rows > 1) need_whole_elements(call, kSrcStride, list);
-  if (shape.left > kBlockBytes || shape.right > kBlockBytes) list.fault("padding is wider than 32 bytes");
+  if (shape.left > kBlockBytes || shape.right > kBlockBytes)
+    list.fault("padding is wider than 32 bytes");
   const int64_t defined = shape.left + shape.bytes + shape.right;
   list.add(AccessKind::Read, 1, 0, shape.bytes, shape.rows, shape.src_pitch);
   list.add(AccessKind::Write, 0, 0, defined, shape.rows, shape.dst_pitch);
-  list.add(AccessKind::Undefined, 0, defined, shape.row_bytes - defined, shape.rows, shape.dst_pitch);
+  list.add(AccessKind::Undefined, 0, defined, shape.row_bytes - defined, shape.rows,
+           shape.dst_pitch);
 }
 
 void fill(uint8_t* at, int64_t bytes, const uint8_t* element, int64_t size) {
@@ -65,14 +67,20 @@ void copy(const Call& call, Memories& memories) {
 void run(Call& call, Memories& memories) {
   if (call.params[kLength] == 0) return;
   switch (call.dtype(0)) {
-    case DType::float16: return copy<Half>(call, memories);
-    case DType::bfloat16: return copy<BFloat>(call, memories);
-    case DType::float32: return copy<float>(call, memories);
+    case DType::float16:
+      return copy<Half>(call, memories);
+    case DType::bfloat16:
+      return copy<BFloat>(call, memories);
+    case DType::float32:
+      return copy<float>(call, memories);
     case DType::int8:
-    case DType::uint8: return copy<Int<uint8_t>>(call, memories);
+    case DType::uint8:
+      return copy<Int<uint8_t>>(call, memories);
     case DType::int16:
-    case DType::uint16: return copy<Int<uint16_t>>(call, memories);
-    default: return copy<Int<uint32_t>>(call, memories);
+    case DType::uint16:
+      return copy<Int<uint16_t>>(call, memories);
+    default:
+      return copy<Int<uint32_t>>(call, memories);
   }
 }
 

@@ -11,7 +11,8 @@ enum { kRepeats, kBlocks, kGap, kValue };
 int64_t pitch(const Call& call) { return (call.params[kBlocks] + call.params[kGap]) * kBlockBytes; }
 
 void access(const Call& call, AccessList& list) {
-  list.add(AccessKind::Write, 0, 0, call.params[kBlocks] * kBlockBytes, call.params[kRepeats], pitch(call));
+  list.add(AccessKind::Write, 0, 0, call.params[kBlocks] * kBlockBytes, call.params[kRepeats],
+           pitch(call));
 }
 
 template <typename T>
@@ -26,12 +27,17 @@ void fill(const Call& call, Memories& memories) {
 
 void run(Call& call, Memories& memories) {
   switch (call.dtype(0)) {
-    case DType::float16: return fill<Half>(call, memories);
-    case DType::bfloat16: return fill<BFloat>(call, memories);
-    case DType::float32: return fill<float>(call, memories);
+    case DType::float16:
+      return fill<Half>(call, memories);
+    case DType::bfloat16:
+      return fill<BFloat>(call, memories);
+    case DType::float32:
+      return fill<float>(call, memories);
     case DType::int16:
-    case DType::uint16: return fill<Int<uint16_t>>(call, memories);
-    default: return fill<Int<uint32_t>>(call, memories);
+    case DType::uint16:
+      return fill<Int<uint16_t>>(call, memories);
+    default:
+      return fill<Int<uint32_t>>(call, memories);
   }
 }
 

@@ -22,8 +22,8 @@ void access(const Call& call, AccessList& list) {
   const int64_t size = call.itemsize(0);
   if (call.params[kQuant] != quant_for(call.dtype(0))) {
     const ParamInfo& quant = call.op->params[kQuant];
-    list.fault(std::string("quant_pre ") + quant.values[call.params[kQuant]] + " does not give " + name_of(call.dtype(0)) + "; use " +
-               quant.values[quant_for(call.dtype(0))]);
+    list.fault(std::string("quant_pre ") + quant.values[call.params[kQuant]] + " does not give " +
+               name_of(call.dtype(0)) + "; use " + quant.values[quant_for(call.dtype(0))]);
   }
   const int64_t whole = n / kSide;
   const int64_t column = call.params[kSrcStride] * kRowBytes;
@@ -53,10 +53,14 @@ void drain(const Call& call, Memories& memories) {
 
 void run(Call& call, Memories& memories) {
   switch (call.dtype(0)) {
-    case DType::float16: return drain<Half, float>(call, memories);
-    case DType::bfloat16: return drain<BFloat, float>(call, memories);
-    case DType::float32: return drain<float, float>(call, memories);
-    default: return drain<int32_t, int32_t>(call, memories);
+    case DType::float16:
+      return drain<Half, float>(call, memories);
+    case DType::bfloat16:
+      return drain<BFloat, float>(call, memories);
+    case DType::float32:
+      return drain<float, float>(call, memories);
+    default:
+      return drain<int32_t, int32_t>(call, memories);
   }
 }
 

@@ -6,7 +6,9 @@ namespace tvm_ascend::sim {
 
 namespace {
 
-void access(const Call& call, AccessList& list) { list.add(AccessKind::Read, 0, 0, call.itemsize(0)); }
+void access(const Call& call, AccessList& list) {
+  list.add(AccessKind::Read, 0, 0, call.itemsize(0));
+}
 
 template <typename T>
 int64_t read(const Call& call, const Memories& memories) {
@@ -20,17 +22,27 @@ int64_t read(const Call& call, const Memories& memories) {
 
 int64_t read_any(const Call& call, const Memories& memories) {
   switch (call.dtype(0)) {
-    case DType::float16: return read<Half>(call, memories);
-    case DType::bfloat16: return read<BFloat>(call, memories);
-    case DType::float32: return read<float>(call, memories);
-    case DType::int8: return read<int8_t>(call, memories);
+    case DType::float16:
+      return read<Half>(call, memories);
+    case DType::bfloat16:
+      return read<BFloat>(call, memories);
+    case DType::float32:
+      return read<float>(call, memories);
+    case DType::int8:
+      return read<int8_t>(call, memories);
     case DType::uint8:
-    case DType::boolean: return read<uint8_t>(call, memories);
-    case DType::int16: return read<int16_t>(call, memories);
-    case DType::uint16: return read<uint16_t>(call, memories);
-    case DType::int32: return read<int32_t>(call, memories);
-    case DType::uint32: return read<uint32_t>(call, memories);
-    default: return read<int64_t>(call, memories);
+    case DType::boolean:
+      return read<uint8_t>(call, memories);
+    case DType::int16:
+      return read<int16_t>(call, memories);
+    case DType::uint16:
+      return read<uint16_t>(call, memories);
+    case DType::int32:
+      return read<int32_t>(call, memories);
+    case DType::uint32:
+      return read<uint32_t>(call, memories);
+    default:
+      return read<int64_t>(call, memories);
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LoadData 2D, L1 to L0A or L0B: whole 512-byte fractals, each transposed on request. Undefined bytes travel along: rows past
-// a tile's edge are copied and never looked at.
+// LoadData 2D, L1 to L0A or L0B: whole 512-byte fractals, each transposed on request. Undefined
+// bytes travel along: rows past a tile's edge are copied and never looked at.
 #include <algorithm>
 #include <cstring>
 
@@ -13,13 +13,19 @@ namespace {
 enum { kStart, kRepeats, kSrcStride, kDstGap, kTranspose };
 constexpr int64_t kSide = 16;  // rows and columns of a transposed 16-bit fractal
 
-int64_t src_of(const Call& call, int64_t i) { return (call.params[kStart] + i * call.params[kSrcStride]) * kFractalBytes; }
-int64_t dst_of(const Call& call, int64_t i) { return i * (call.params[kDstGap] + 1) * kFractalBytes; }
+int64_t src_of(const Call& call, int64_t i) {
+  return (call.params[kStart] + i * call.params[kSrcStride]) * kFractalBytes;
+}
+int64_t dst_of(const Call& call, int64_t i) {
+  return i * (call.params[kDstGap] + 1) * kFractalBytes;
+}
 
 void access(const Call& call, AccessList& list) {
   const int64_t repeats = call.params[kRepeats];
-  if (call.params[kTranspose] != 0 && call.itemsize(0) != 2) list.fault("if_transpose needs a 16-bit dtype");
-  list.add(AccessKind::Copy, 1, src_of(call, 0), kFractalBytes, repeats, call.params[kSrcStride] * kFractalBytes);
+  if (call.params[kTranspose] != 0 && call.itemsize(0) != 2)
+    list.fault("if_transpose needs a 16-bit dtype");
+  list.add(AccessKind::Copy, 1, src_of(call, 0), kFractalBytes, repeats,
+           call.params[kSrcStride] * kFractalBytes);
   list.add(AccessKind::Write, 0, 0, kFractalBytes, repeats, dst_of(call, 1));
 }
 
@@ -41,7 +47,8 @@ void run(Call& call, Memories& memories) {
     const auto* from = reinterpret_cast<const uint16_t*>(src);
     auto* to = reinterpret_cast<uint16_t*>(dst);
     for (int64_t row = 0; row < kSide; ++row) {
-      for (int64_t column = 0; column < kSide; ++column) to[row * kSide + column] = from[column * kSide + row];
+      for (int64_t column = 0; column < kSide; ++column)
+        to[row * kSide + column] = from[column * kSide + row];
     }
   }
 }
@@ -52,7 +59,8 @@ void poison(const Call& call, PoisonMaps& maps) {
     const int64_t dst = call.operands[0] + dst_of(call, i);
     if (maps.find(call.spaces[1], src, src + kFractalBytes) < 0) continue;
     for (int64_t at = 0; at < kFractalBytes; ++at) {
-      maps.set(call.spaces[0], dst + at, dst + at + 1, maps.get(call.spaces[1], src + source_byte(call, at)));
+      maps.set(call.spaces[0], dst + at, dst + at + 1,
+               maps.get(call.spaces[1], src + source_byte(call, at)));
     }
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mmad: C[m, n] (+)= A[m, k] B[k, n] on fractals; A is ZZ (one plain k-vector when m is 1), B is ZN, C is NZ [doc: ASCEND 2.2].
-// Along k whole fractals take part, so what pads k must be zero; rows and columns past m and n are ignored.
+// Mmad: C[m, n] (+)= A[m, k] B[k, n] on fractals; A is ZZ (one plain k-vector when m is 1), B is
+// ZN, C is NZ [doc: ASCEND 2.2]. Along k whole fractals take part, so what pads k must be zero;
+// rows and columns past m and n are ignored.
 #include <vector>
 
 #include "body.h"
@@ -47,11 +48,13 @@ void access(const Call& call, AccessList& list) {
     list.add(AccessKind::Read, 1, 0, shape.k1 * kBlockBytes);
   } else {
     list.add(AccessKind::Read, 1, 0, group, shape.m / kSide, group);
-    list.add(AccessKind::Read, 1, shape.m / kSide * group, shape.m % kSide * kBlockBytes, shape.k1, kFractalBytes);
+    list.add(AccessKind::Read, 1, shape.m / kSide * group, shape.m % kSide * kBlockBytes, shape.k1,
+             kFractalBytes);
   }
   const int64_t whole = shape.n / kSide * kFractalBytes;
   list.add(AccessKind::Read, 2, 0, whole, shape.k1, shape.n1 * kFractalBytes);
-  list.add(AccessKind::Read, 2, whole, shape.n % kSide * kBlockBytes, shape.k1, shape.n1 * kFractalBytes);
+  list.add(AccessKind::Read, 2, whole, shape.n % kSide * kBlockBytes, shape.k1,
+           shape.n1 * kFractalBytes);
   if (call.params[kInit] == 0) access_result(shape, AccessKind::Read, list);
   const bool ragged = shape.m % kSide != 0 || shape.n % kSide != 0;
   if (ragged) list.add(AccessKind::Undefined, 0, 0, shape.m1 * shape.n1 * kTileBytes);
@@ -69,9 +72,11 @@ void unpack_a(const Shape& shape, const In* a, std::vector<Acc>* rows) {
   rows->resize(shape.m * k);
   for (int64_t i = 0; i < shape.m; ++i) {
     for (int64_t block = 0; block < shape.k1; ++block) {
-      const int64_t from = shape.m == 1 ? block * shape.k0
-                                        : ((i / kSide * shape.k1 + block) * kSide + i % kSide) * shape.k0;
-      for (int64_t c = 0; c < shape.k0; ++c) (*rows)[i * k + block * shape.k0 + c] = value_of(a[from + c]);
+      const int64_t from = shape.m == 1
+                               ? block * shape.k0
+                               : ((i / kSide * shape.k1 + block) * kSide + i % kSide) * shape.k0;
+      for (int64_t c = 0; c < shape.k0; ++c)
+        (*rows)[i * k + block * shape.k0 + c] = value_of(a[from + c]);
     }
   }
 }
@@ -86,7 +91,8 @@ void unpack_b(const Shape& shape, const In* b, std::vector<Acc>* columns) {
       const In* fractal = b + (block * shape.n1 + j) * kSide * shape.k0;
       Acc* to = columns->data() + (j * k + block * shape.k0) * kSide;
       for (int64_t column = 0; column < kSide; ++column) {
-        for (int64_t row = 0; row < shape.k0; ++row) to[row * kSide + column] = value_of(fractal[column * shape.k0 + row]);
+        for (int64_t row = 0; row < shape.k0; ++row)
+          to[row * kSide + column] = value_of(fractal[column * shape.k0 + row]);
       }
     }
   }
@@ -125,9 +131,12 @@ void multiply(const Call& call, Memories& memories) {
 
 void run(Call& call, Memories& memories) {
   switch (call.dtype(1)) {
-    case DType::float16: return multiply<Half, float>(call, memories);
-    case DType::bfloat16: return multiply<BFloat, float>(call, memories);
-    default: return multiply<Int<int8_t>, uint32_t>(call, memories);
+    case DType::float16:
+      return multiply<Half, float>(call, memories);
+    case DType::bfloat16:
+      return multiply<BFloat, float>(call, memories);
+    default:
+      return multiply<Int<int8_t>, uint32_t>(call, memories);
   }
 }
 

@@ -6,7 +6,9 @@ namespace tvm_ascend::sim {
 
 namespace {
 
-void access(const Call& call, AccessList& list) { list.add(AccessKind::Write, 0, 0, call.itemsize(0)); }
+void access(const Call& call, AccessList& list) {
+  list.add(AccessKind::Write, 0, 0, call.itemsize(0));
+}
 
 template <DType kDType>
 void write(const Call& call, Memories& memories) {
@@ -16,17 +18,24 @@ void write(const Call& call, Memories& memories) {
 
 void run(Call& call, Memories& memories) {
   switch (call.dtype(0)) {
-    case DType::float16: return write<DType::float16>(call, memories);
-    case DType::bfloat16: return write<DType::bfloat16>(call, memories);
-    case DType::float32: return write<DType::float32>(call, memories);
+    case DType::float16:
+      return write<DType::float16>(call, memories);
+    case DType::bfloat16:
+      return write<DType::bfloat16>(call, memories);
+    case DType::float32:
+      return write<DType::float32>(call, memories);
     case DType::int8:
     case DType::uint8:
-    case DType::boolean: return write<DType::uint8>(call, memories);
+    case DType::boolean:
+      return write<DType::uint8>(call, memories);
     case DType::int16:
-    case DType::uint16: return write<DType::uint16>(call, memories);
+    case DType::uint16:
+      return write<DType::uint16>(call, memories);
     case DType::int32:
-    case DType::uint32: return write<DType::uint32>(call, memories);
-    default: return write<DType::uint64>(call, memories);
+    case DType::uint32:
+      return write<DType::uint32>(call, memories);
+    default:
+      return write<DType::uint64>(call, memories);
   }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ReduceRepeat (once WholeReduce*): one result per repeat, by a pairwise tree over neighbouring lanes.
+// ReduceRepeat (once WholeReduce*): one result per repeat, by a pairwise tree over neighbouring
+// lanes.
 #ifndef TVM_ASCEND_SIM_BODY_WHOLE_REDUCE_H_
 #define TVM_ASCEND_SIM_BODY_WHOLE_REDUCE_H_
 
@@ -16,8 +17,9 @@ struct WholeReduce {
     const int64_t size = call.itemsize(1);
     const int64_t bytes = call.params[kMask] * size;
     if (bytes > kRepeatBytes) {
-      list.fault("mask " + std::to_string(call.params[kMask]) + " is more than the " + std::to_string(kRepeatBytes / size) +
-                 " lanes of " + name_of(call.dtype(1)) + " in a repeat");
+      list.fault("mask " + std::to_string(call.params[kMask]) + " is more than the " +
+                 std::to_string(kRepeatBytes / size) + " lanes of " + name_of(call.dtype(1)) +
+                 " in a repeat");
       return;
     }
     const int64_t repeats = call.params[kRepeat];
