@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from tvm_ascend.demo import basics, developer, model, tuning
 from tvm_ascend.demo.check import Check, table
@@ -30,7 +31,7 @@ def run(out: Path, *, trials: int = 64, as_json: bool = False) -> int:
         checks.extend(body())
         print(f"   ({time.perf_counter() - start:.1f} s)", flush=True)
 
-    kernels = {}
+    kernels: dict[str, Any] = {}
 
     def layer_norm() -> list[Check]:
         kernels["layer_norm"], found = basics.run_layer_norm(out)

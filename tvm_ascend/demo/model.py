@@ -6,6 +6,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import tvm
@@ -89,7 +90,8 @@ def run_model(out: Path) -> list[Check]:
 
     library, data, result = out / "model.so", out / "model_inputs.npz", out / "model_reloaded.npy"
     executable.export_library(str(library))
-    np.savez(data, **inputs)
+    arrays: dict[str, Any] = dict(inputs)
+    np.savez(data, **arrays)
     command = [sys.executable, "-c", RELOAD, str(library), str(data), str(result)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:

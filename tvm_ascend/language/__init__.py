@@ -6,6 +6,8 @@ Everything in TVMScript's own ``T`` works here too; the names below are ours and
 
 from __future__ import annotations
 
+from typing import Any
+
 from tvm.script import tirx as _tvm_script
 
 from tvm_ascend.language.entry import prim_func
@@ -60,7 +62,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> object:
+def __getattr__(name: str) -> Any:
     return getattr(_tvm_script, name)
 
 

@@ -78,9 +78,9 @@ def bind(
 
 def _scalar(kernel: str, param: ParamInfo, value: Any) -> Any:
     floating = "float" in param.dtype
-    if isinstance(value, bool) or not isinstance(
-        value, (int, np.integer, *((float, np.floating) if floating else ()))
-    ):
+    integers, floats = (int, np.integer), (float, np.floating)
+    allowed: tuple[Any, ...] = integers + floats if floating else integers
+    if isinstance(value, bool) or not isinstance(value, allowed):
         given = f"{type(value).__name__} {value!r}"
         raise ArgumentTypeError(kernel, param.name, given, param.dtype)
     return float(value) if floating else int(value)

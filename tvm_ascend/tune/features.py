@@ -103,7 +103,8 @@ class _Count:
         if key == "tile_copy":
             self._copy(*stmt.value.args)
         elif key == "tile_gemm":
-            self._gemm(*stmt.value.args[:3], bool(stmt.value.args[3]))
+            c, a, b, transpose_a = stmt.value.args[:4]
+            self._gemm(c, a, b, bool(transpose_a))
         elif key == "tile_fill":
             self.amounts["fill_ops"] += self._times
         elif key == "tile_reduce":
