@@ -108,3 +108,34 @@ class NestedGrid(AscendError):
             f"{at(span)}: a second grid ({axis}) starts inside the kernel; allowed is one grid "
             "around the whole body. Make one kernel per grid, or one T.Kernel with several extents."
         )
+
+
+class NoUnitForDtype(AscendError):
+    """A tensor of a dtype that no unit of the chip has."""
+
+    def __init__(self, what: str, dtype: str, allowed: list[str]) -> None:
+        super().__init__(
+            f"{what} has dtype {dtype!r}, which no unit of an Ascend core has; allowed are "
+            f"{', '.join(allowed)}. Convert the data before the kernel."
+        )
+
+
+class EmptyGrid(AscendError):
+    """A grid without blocks."""
+
+    def __init__(self, extents: object, span: object) -> None:
+        super().__init__(
+            f"{at(span)}: the grid {extents} has no blocks; every extent must be at least 1. Do "
+            "not launch the kernel for empty tensors."
+        )
+
+
+class LoopPastTensor(AscendError):
+    """A reduction whose loop may read outside a tensor."""
+
+    def __init__(self, tensor: str, size: object, span: object) -> None:
+        super().__init__(
+            f"{at(span)}: the reduction may read `{tensor}` from index {size} on, where it ends; "
+            f"elements that do not exist would count. Put `if index < {size}:` around the update, "
+            "or shorten the loop."
+        )

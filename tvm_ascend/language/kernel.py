@@ -9,14 +9,25 @@ import tvm
 from tvm import tirx
 from tvm.script import tirx as tvm_script
 
-from tvm_ascend.errors import KernelExtents
+from tvm_ascend.errors import KernelExtents, NoUnitForDtype
+from tvm_ascend.isa.table import TABLE
 
 _AXES = ("blockIdx.x", "blockIdx.y", "blockIdx.z")
 
 
+DTYPES = [dtype for (dtype,) in TABLE["get_value"].dtypes]
+"""What a core can at least move and read."""
+
+
+def _checked(what: str, dtype: str) -> str:
+    if str(dtype) not in DTYPES:
+        raise NoUnitForDtype(what, str(dtype), DTYPES)
+    return dtype
+
+
 def Tensor(shape: tuple, dtype: str = "float32") -> tvm.ir.Var:
     """Annotate a kernel parameter: a dense row-major tensor in global memory."""
-    return tvm_script.Buffer(shape, dtype)
+    return tvm_script.Buffer(shape, _checked("T.Tensor", dtype))
 
 
 def symbolic(name: str, dtype: str = "int32") -> tvm.ir.Var:
@@ -52,7 +63,7 @@ class Kernel:
 
 def _alloc(scope: str, where: str):
     def alloc(shape: tuple, dtype: str = "float32") -> tvm.ir.Var:
-        return tvm_script.alloc_buffer(shape, dtype, scope=scope)
+        return tvm_script.alloc_buffer(shape, _checked("a tile", dtype), scope=scope)
 
     alloc.__doc__ = f"Allocate a tile in {where}."
     return alloc

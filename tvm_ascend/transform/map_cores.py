@@ -9,8 +9,9 @@ from tvm import tirx
 from tvm.sym import Analyzer
 from tvm.tirx.transform.function_pass import prim_func_pass
 
-from tvm_ascend.errors import NestedGrid
+from tvm_ascend.errors import EmptyGrid, NestedGrid, NoUnitForDtype
 from tvm_ascend.isa.instr import CoreType, Space
+from tvm_ascend.isa.table import TABLE
 from tvm_ascend.language.loops import NUM_STAGES
 from tvm_ascend.language.ops import key_of
 from tvm_ascend.layout.scope import space_of
@@ -60,6 +61,16 @@ def _peel(body: tirx.Stmt) -> tuple[list[tirx.AttrStmt], tirx.Stmt]:
     return grid, body
 
 
+def _check_dtypes(func: tirx.PrimFunc) -> None:
+    """Refuse a buffer of a dtype that no unit has."""
+    buffers = [p for p in func.params if tirx.is_buffer_var(p)]
+    tvm_ffi.structural_walk(func.body, [(tirx.AllocBuffer, lambda n: buffers.append(n.buffer))])
+    allowed = [dtype for (dtype,) in TABLE["get_value"].dtypes]
+    for buffer in buffers:
+        if str(buffer.ty.dtype) not in allowed:
+            raise NoUnitForDtype(f"`{buffer.name}`", str(buffer.ty.dtype), allowed)
+
+
 def _points(grid: list[tirx.AttrStmt], flat: tvm.ir.Expr) -> dict[tvm.ir.Var, tvm.ir.Expr]:
     """Recover every grid variable from the flat block number; the first varies fastest."""
     points: dict[tvm.ir.Var, tvm.ir.Expr] = {}
@@ -97,10 +108,13 @@ class MapCores:
     def transform_function(
         self, func: tirx.PrimFunc, _mod: tvm.IRModule, _ctx: object
     ) -> tirx.PrimFunc:
+        _check_dtypes(func)
         grid, body = _peel(func.body)
         total: tvm.ir.Expr = tirx.IntImm("int32", 1)
         for attr in grid:
             total = total * attr.value
+        if isinstance(total, tirx.IntImm) and int(total) < 1:
+            raise EmptyGrid(tuple(a.value for a in grid), grid[0].span)
         cores = chip_of(func).cores(core_type_of(body))
         launched = min(int(total), cores) if isinstance(total, tirx.IntImm) else cores
         span = grid[0].span if grid else func.span

@@ -153,7 +153,7 @@ class _Store:
         self.store = store
         self.fixed = fixed
         self.whole = whole
-        self.values = Evaluator(ctx, nest, whole)
+        self.values = Evaluator(ctx, nest, whole, counts=bool(store.kind))
         variables = [v for v, _ in nest.tile_loops]
         self.dst = _affine(store.buffer, store.indices, variables)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import tvm
 from tvm import tirx
 
+from tvm_ascend.errors import LoopPastTensor
 from tvm_ascend.isa.instr import Space
 from tvm_ascend.transform.access import constant, dtype_of, itemsize
 from tvm_ascend.transform.guards import guarded, proves
@@ -50,6 +51,14 @@ def clip(ctx: Selection, view: View, extents: list) -> Clip:
         if not proves(ctx, low < size):
             inside.append(low < size)
     return Clip(kept, inside, whole)
+
+
+def check_inside(ctx: Selection, view: View, extents: list) -> None:
+    """Refuse a tile that may run past the edge of its tensor."""
+    part = clip(ctx, view, extents)
+    for kept, extent, axis in zip(part.extents, extents, view.axes, strict=True):
+        if not ctx.analyzer.can_prove_equal(kept, extent):
+            raise LoopPastTensor(view.buffer.name, view.buffer.ty.shape[axis], ctx.span)
 
 
 def load(ctx: Selection, dst: View, src: View, extents: list) -> list[tirx.Stmt]:

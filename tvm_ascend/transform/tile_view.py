@@ -52,7 +52,8 @@ class View:
         """Return the address of a tile element; dimensions past ``values`` are at 0."""
         indices = list(self.mins)
         for dim, (axis, value) in enumerate(zip(self.axes, values, strict=False)):
-            indices[axis] = indices[axis] + value * self.step(dim)
+            if constant(value) != 0:
+                indices[axis] = indices[axis] + value * self.step(dim)
         return tirx.BufferLoad(self.buffer, indices)
 
 
