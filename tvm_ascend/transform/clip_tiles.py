@@ -56,10 +56,10 @@ def clip_tiles(func: tirx.PrimFunc) -> tirx.PrimFunc | None:
     body = clipper.run(func.body)
     if not clipper.sound:
         return None
-    return func.with_body(_shrunk(body, clipper.valid), func.span)
+    return func.with_body(_shrunk(body, clipper.sizes), func.span)
 
 
-def _shrunk(body: tirx.Stmt, valid: dict) -> tirx.Stmt:
+def _shrunk(body: tirx.Stmt, sizes: dict) -> tirx.Stmt:
     """Allocate no more of a tile than the part that ever holds elements."""
     smaller: dict = {}
 
@@ -67,7 +67,7 @@ def _shrunk(body: tirx.Stmt, valid: dict) -> tirx.Stmt:
         old = alloc.buffer
         shape = [
             extent if isinstance(extent, tirx.IntImm) else whole
-            for extent, whole in zip(valid.get(old, old.shape), old.shape, strict=True)
+            for extent, whole in zip(sizes.get(old, old.shape), old.shape, strict=True)
         ]
         if not all(int(a) == int(b) for a, b in zip(shape, old.shape, strict=True)):
             smaller[old] = resized(old, shape)
@@ -87,6 +87,8 @@ class _Clipper:
         self.analyzer = sym.Analyzer()
         self.scope: list = list(func.params)
         self.valid: dict = {}
+        self.sizes: dict = {}
+        self.used: set = set()
         self.empty_k: dict = {}
         self.writes = _copies_into(func.body)
 
@@ -123,6 +125,9 @@ class _Clipper:
         if last < 1 or _extents_name(main.body, main.loop_var):
             self.valid = after
             return _once(whole)
+        # The last iteration may fill the same tiles, if they belong to no loop, less far.
+        for buffer in _copies_into(stmt.body):
+            self.valid.pop(buffer, None)
         tail = self.run(self.copied(stmt.body, {stmt.loop_var: stmt.min + last}))
         return tirx.SeqStmt([_once(main), tail], stmt.span)
 
@@ -154,14 +159,15 @@ class _Clipper:
         spaces = space_of(src.source), space_of(dst.source)
         if not any(space in CUBE_SPACES for space in spaces):
             return stmt
-        extents = {}
+        asked, extents = [r.extent for r in src.region], {}
         for s, d in zip(long_axes(src), long_axes(dst), strict=True):
-            asked = src.region[s].extent
-            extents[s, d] = self.shrink(asked, *self.available(src, s), *self.available_out(dst, d))
+            limits = (*self.available(src, s), *self.available_out(dst, d))
+            extents[s, d] = self.shrink(asked[s], *limits)
         src = rebuilt(src, {s: e for (s, _), e in extents.items()})
         dst = rebuilt(dst, {d: e for (_, d), e in extents.items()})
         if spaces[1] in CUBE_SPACES:
-            self.define(dst, self.writes.get(dst.source, 0))
+            cut = any(not self.equal(e, asked[s]) for (s, _), e in extents.items())
+            self.define(dst, self.writes.get(dst.source, 0), cut)
         elif spaces[0] is Space.L0C:
             self.check_covered(src)
         return call("tile_copy", src, dst, span=stmt.span)
@@ -175,8 +181,9 @@ class _Clipper:
         n = self.shrink(c.region[cn].extent, *self.available(b, bn))
         k = self.shrink(a.region[ak].extent, *self.available(a, ak), *self.available(b, bk))
         self.trim(k)
+        cut = not (self.equal(m, c.region[cm].extent) and self.equal(n, c.region[cn].extent))
         a, b, c = rebuilt(a, {am: m, ak: k}), rebuilt(b, {bk: k, bn: n}), rebuilt(c, {cm: m, cn: n})
-        self.define(c, 1)
+        self.define(c, 1, cut)
         init = self.analyzer.simplify(init)
         return call("tile_gemm", c, a, b, transpose_a, transpose_b, init, span=stmt.span)
 
@@ -189,6 +196,8 @@ class _Clipper:
 
     def available(self, region: TensorRegion, axis: int) -> list:
         """How many elements exist from the start of a region on, as far as known."""
+        if region.source not in self.valid:
+            self.used.add(region.source)
         extents = self.valid.get(region.source, region.source.shape)
         if variables(extents[axis]) - set(self.scope):
             self.sound = False
@@ -206,23 +215,22 @@ class _Clipper:
             extent = self.analyzer.simplify(limit if smaller else tirx.min(extent, limit))
         return extent
 
-    def define(self, region: TensorRegion, writers: int) -> None:
+    def define(self, region: TensorRegion, writers: int, cut: bool) -> None:
         """Record which part of an on-chip tile holds elements."""
-        buffer, shape = region.source, list(region.source.shape)
+        buffer = region.source
         whole = all(self.analyzer.can_prove_equal(r.min, 0) for r in region.region)
         extents = [r.extent for r in region.region]
-        full = all(self.analyzer.can_prove_equal(e, s) for e, s in zip(extents, shape, strict=True))
-        if full and buffer not in self.valid:
-            return
-        known = self.valid.get(buffer)
-        same = known is None or all(
-            self.analyzer.can_prove_equal(e, k) for e, k in zip(extents, known, strict=True)
-        )
-        clipped = any(not isinstance(e, tirx.IntImm) for e in extents)
-        if clipped and not (whole and same and writers == 1):
-            self.sound = False
-        if whole and same and writers == 1:
+        known = self.valid.get(buffer, extents)
+        same = all(self.equal(e, k) for e, k in zip(extents, known, strict=True))
+        if whole and same and writers == 1 and not (cut and buffer in self.used):
             self.valid[buffer] = extents
+            sizes = self.sizes.setdefault(buffer, extents)
+            self.sizes[buffer] = [_larger(a, b) for a, b in zip(sizes, extents, strict=True)]
+        elif cut or buffer in self.valid:
+            self.sound = False
+
+    def equal(self, a, b) -> bool:
+        return self.analyzer.can_prove_equal(a, b)
 
     def check_covered(self, src: TensorRegion) -> None:
         """Refuse to store elements of L0C that no product wrote."""
@@ -287,6 +295,13 @@ def matrix_axes(region: TensorRegion, transpose) -> tuple[int, int]:
     """The axes of rows and columns of a matrix operand: the last two, swapped when transposed."""
     last = len(region.region) - 1
     return (last, last - 1) if bool(int(transpose)) else (last - 1, last)
+
+
+def _larger(a, b):
+    """The larger of two extents, or one that is not constant."""
+    if isinstance(a, tirx.IntImm) and isinstance(b, tirx.IntImm):
+        return a if int(a) >= int(b) else b
+    return b if isinstance(a, tirx.IntImm) else a
 
 
 def _minimum_of(expr) -> list:

@@ -10,6 +10,7 @@ import tvm
 import tvm_ffi
 from tvm import s_tir, tirx
 
+from tvm_ascend.errors import CubeTileRule
 from tvm_ascend.transform.clip_tiles import clip_tiles
 from tvm_ascend.transform.convert_blocks import ConvertBlocks
 from tvm_ascend.transform.tile_args import is_const, resized
@@ -47,7 +48,10 @@ def lower_schedule(func: tirx.PrimFunc) -> tirx.PrimFunc:
         mod = step(mod)
     lowered = mod["main"].with_body(_tidy(mod["main"].body), func.span)
     clipped = clip_tiles(lowered)
-    assert clipped is not None, "a scheduled Cube tile does not match the tensors it came from"
+    if clipped is None:
+        raise CubeTileRule(
+            "a tile is used only as far as one copy, from its start, filled it", func.span
+        )
     return _with_attributes_of(clipped, func)
 
 
