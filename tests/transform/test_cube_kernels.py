@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tile-language products with tails on the simulator: clipped where that is provable, else padded."""
+"""Tile-language products with tails on the simulator: clipped if provable, else padded."""
 
 import pytest
 
