@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The LayerNorm listing parses verbatim into tile TIR."""
+"""The LayerNorm listing, verbatim: it parses, runs right, and refuses rows that do not fit."""
 
+import numpy as np
+import pytest
 import tvm
 
+import tvm_ascend
 from tvm_ascend import language as T
+from tvm_ascend.errors import NoUnitForDtype, OnChipOverflow, RowLongerThanTile, RowShorterThanTile
 
 
+# fmt: off
 def make_layer_norm(M, N, block_N=1024, dtype="float16"):
     @T.prim_func
     def layer_norm(
@@ -29,8 +34,8 @@ def make_layer_norm(M, N, block_N=1024, dtype="float16"):
             T.copy(var_tile, Var[bx])
             for i in T.Parallel(block_N):
                 B[bx, i] = (a_tile[i] - mean_tile[0]) / T.sqrt(var_tile[0] + 1e-5)
-
     return layer_norm
+# fmt: on
 
 
 def test_listing_parses_to_tile_operations():
@@ -40,3 +45,45 @@ def test_listing_parses_to_tile_operations():
     assert text.count("ascend.tile_copy") == 3
     assert text.count('annotations={"ascend.parallel": 1}') == 2
     tvm.ir.assert_structural_equal(func, make_layer_norm(128, 1024))
+
+
+@pytest.mark.parametrize(
+    ("rows", "row"), [(128, 1024), (3, 1000), (5, 65), (2, 64), (49, 7), (1, 1), (2, 4999)]
+)
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+def test_rows_of_any_length_are_normalised(rng, rows, row, dtype):
+    kernel = make_layer_norm(rows, row, block_N=row, dtype=dtype)
+    x = rng.standard_normal((rows, row)).astype(dtype)
+    options = tvm_ascend.Options(cache=False)
+    y, mean, var = tvm_ascend.compile(kernel, out_idx=[1, 2, 3], options=options)(x)
+    exact = x.astype("float64")
+    deviation = np.sqrt(exact.var(1) + 1e-5)
+    expected = (exact - exact.mean(1)[:, None]) / deviation[:, None]
+    np.testing.assert_allclose(mean, exact.mean(1), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(var, exact.var(1), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(y, expected, rtol=0, atol=2e-3 if dtype == "float16" else 1e-5)
+
+
+def test_nothing_is_left_for_the_scalar_unit():
+    kernel = tvm_ascend.compile(make_layer_norm(128, 1024), options=tvm_ascend.Options(cache=False))
+    assert "scalar:" not in str(list(kernel.stages["vectorized"].attrs.get("ascend.notes", [])))
+
+
+def test_longer_row_names_the_missing_loop():
+    with pytest.raises(RowLongerThanTile, match=r"`for` over the row in steps of 1024"):
+        make_layer_norm(128, 2048)
+
+
+def test_shorter_row_says_what_to_do():
+    with pytest.raises(RowShorterThanTile, match="exactly 1000 elements"):
+        make_layer_norm(128, 1000)
+
+
+def test_tile_beyond_ub_lists_its_buffers():
+    with pytest.raises(OnChipOverflow, match="a_tile"):
+        tvm_ascend.compile(make_layer_norm(2, 65536, block_N=65536))
+
+
+def test_dtype_of_no_unit_is_refused():
+    with pytest.raises(NoUnitForDtype, match="complex64"):
+        make_layer_norm(128, 1024, dtype="complex64")

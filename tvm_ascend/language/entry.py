@@ -107,7 +107,7 @@ def prim_func(
         if not inspect.isfunction(func):
             raise TypeError(f"T.prim_func decorates a function, got {func}")
         in_class_body = "__qualname__" in frame.f_locals
-        if in_class_body and is_defined_in_class([None, *inspect.stack()[1:]], func):
+        if in_class_body and is_defined_in_class(inspect.stack()[1:], func):
             return func
         return _parse(func, frame, check_well_formed)
 

@@ -31,7 +31,9 @@ def region_of(op: str, name: str, value: object) -> TensorRegion:
     if is_buffer(value):
         return tirx.BufferRegion(value, [Range(0, n) for n in value.ty.shape])
     if isinstance(value, TensorRegion):
-        return value
+        simplify = Analyzer().simplify  # of a slice `i * 16 : (i + 1) * 16`
+        ranges = [Range.from_min_extent(r.min, simplify(r.extent)) for r in value.region]
+        return tirx.BufferRegion(value.source, ranges)
     if isinstance(value, TensorLoad):
         return tirx.BufferRegion(value.source, [Range.from_min_extent(i, 1) for i in value.indices])
     raise OperandExpected(op, name, value)
