@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -16,7 +17,7 @@ from tvm_ascend.tune import best, measure, tune, tuner
 from tvm_ascend.tune.database import key
 from tvm_ascend.tune.space import Space
 
-TRIALS = 6
+TRIALS = 4
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +50,8 @@ def test_text_says_what_changed_and_why(tuned):
     text = result.text()
     assert f"{result.default_cycles:,} -> {result.cycles:,} cycles" in text
     assert f"{TRIALS} trials" in text
+    assert "gm_to_l1" in text
+    assert "Cube busy" in text
     assert "why: " in text
     assert str(result.database) in text
 
@@ -84,19 +87,20 @@ def test_same_seed_same_search(tuned, matmul, tmp_path):
     again = tune(matmul, trials=TRIALS, work_dir=tmp_path, progress=False)
     assert again.trials == result.trials
     assert again.overrides == result.overrides
-    other = tune(matmul, trials=TRIALS, work_dir=tmp_path / "other", progress=False, seed=5)
-    assert other.trials != result.trials
 
 
-def test_a_search_starts_from_what_is_stored(tuned, matmul):
+def test_another_seed_starts_from_what_is_stored(tuned, matmul, tmp_path):
     result, _ = tuned
-    more = tune(matmul, trials=1, work_dir=result.work_dir, progress=False, seed=9)
+    shutil.copytree(result.work_dir, tmp_path / "copy")
+    more = tune(matmul, trials=2, work_dir=tmp_path / "copy", progress=False, seed=9)
+    assert more.trials != result.trials[:2]
     assert more.cycles <= result.cycles
+    assert best(tmp_path / "copy", matmul) == dict(more.overrides)
 
 
 def test_fixed_choices_stay(matmul, tmp_path):
     fixed = Options(overrides={"num_stages": 1, "tile_m": 32})
-    result = tune(matmul, trials=3, work_dir=tmp_path, options=fixed, progress=False)
+    result = tune(matmul, trials=2, work_dir=tmp_path, options=fixed, progress=False)
     assert all(t.overrides["num_stages"] == 1 for t in result.trials)
     assert result.overrides["tile_m"] == 32
 
@@ -106,7 +110,7 @@ def test_a_small_space_ends_early(matmul, chip, tmp_path):
     fixed = {k: v for k, v in space.overrides(space.default).items() if k != "num_stages"}
     options = Options(overrides=fixed)
     result = tune(matmul, trials=40, work_dir=tmp_path, options=options, progress=False)
-    assert 1 <= len(result.trials) < 40
+    assert 1 <= len(result.trials) <= 2
 
 
 def test_wrong_answers_are_dropped_and_reported(tuned, matmul, tmp_path, monkeypatch):

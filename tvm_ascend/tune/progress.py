@@ -32,6 +32,11 @@ class Progress:
         self._start = time.perf_counter()
         self._live = show in (None, True) and sys.stderr.isatty()
 
+    def started(self) -> None:
+        """The search begins; what was compiled before it does not count."""
+        self.compiled = 0
+        self._print(self.line())
+
     def built(self) -> None:
         """One more candidate was compiled."""
         self.compiled += 1

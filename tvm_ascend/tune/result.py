@@ -8,9 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tvm_ascend.runtime.report import Report
-
-_CUBE = "M"
-_NOTABLE = 0.02
+from tvm_ascend.tune.explain import comparison, why
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,37 +78,24 @@ class TuneResult:
 
     def why(self) -> str:
         """One sentence: what the best choices do differently, by the numbers of both reports."""
-        before, after = self.default_report, self.report
         if self.overrides == self.default_overrides:
             return "nothing that was tried is faster than the default schedule"
-        moved = [
-            _less(f"bytes on {path}", before.bytes.get(path, 0), after.bytes.get(path, 0))
-            for path in sorted({*before.bytes, *after.bytes})
-        ]
-        parts = [text for text in moved if text is not None]
-        parts.append(
-            f"the Cube is busy {_busy(after):.0%} of the time instead of {_busy(before):.0%}"
-        )
-        if len(before.pipes) != len(after.pipes):
-            parts.append(f"{len(after.pipes)} cores work instead of {len(before.pipes)}")
-        parts.append(f"bound by {after.bound}" + _was(before.bound, after.bound))
-        return "; ".join(parts)
+        return why(self.default_report, self.report)
 
     def text(self) -> str:
         """A few lines for people."""
-        failed = sum(self.failures.values())
-        choices = [
-            f"{n} {_change(self.default_overrides[n], v)}" for n, v in self.overrides.items()
-        ]
-        head = f"{self.kernel} on {self.chip}: {self.default_cycles:,} -> {self.cycles:,} cycles"
+        choices = [_change(n, self.default_overrides[n], v) for n, v in self.overrides.items()]
         counts = (
-            f"{len(self.trials)} trials, {failed} failed, {sum(self.pruned.values())} pruned "
-            f"before building, {self.checked} checked bit by bit, {len(self.wrong)} wrong"
+            f"{len(self.trials)} trials, {sum(self.failures.values())} failed, "
+            f"{sum(self.pruned.values())} pruned before building, "
+            f"{self.checked} checked bit by bit, {len(self.wrong)} wrong"
         )
+        cycles = f"{self.default_cycles:,} -> {self.cycles:,} cycles ({self.speedup:.2f}x)"
         lines = [
-            f"{head} ({self.speedup:.2f}x) in {sum(self.seconds.values()):.1f} s",
+            f"{self.kernel} on {self.chip}: {cycles} in {sum(self.seconds.values()):.1f} s",
             f"  {counts}",
-            f"  {'  '.join(choices)}",
+            f"  choices: {', '.join(choices)}",
+            *(f"  {line}" for line in comparison(self.default_report, self.report)),
             f"  why: {self.why()}",
         ]
         lines += [f"  failed {n} x {reason}" for reason, n in self.failures.items()]
@@ -120,22 +105,5 @@ class TuneResult:
         return "\n".join(lines)
 
 
-def _busy(report: Report) -> float:
-    return report.busy_share.get(_CUBE, 0.0)
-
-
-def _change(before: int, after: int) -> str:
-    return str(after) if before == after else f"{before}->{after}"
-
-
-def _less(what: str, before: int, after: int) -> str | None:
-    """``12 % fewer bytes on gm_to_l1 (8.4 to 7.4 MB)``, or None when about the same."""
-    if before == after or abs(after - before) < _NOTABLE * max(before, after):
-        return None
-    share = "" if not before else f"{abs(after / before - 1):.0%} "
-    more = "fewer" if after < before else "more"
-    return f"{share}{more} {what} ({before / 1e6:.2f} to {after / 1e6:.2f} MB)"
-
-
-def _was(before: str, after: str) -> str:
-    return "" if before == after else f" instead of {before}"
+def _change(name: str, before: int, after: int) -> str:
+    return f"{name} {after}" if before == after else f"{name} {before} -> {after}"

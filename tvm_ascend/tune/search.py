@@ -34,6 +34,7 @@ from tvm_ascend.tune.space import Space
 
 BATCH = 16
 _POPULATION = 48
+_LEAST = 8
 _GENERATIONS = 2
 _INTRINSICS = "tvm.s_tir.tensor_intrin"
 
@@ -82,17 +83,18 @@ class Search:
         return TuningRecord(trace, workload, [seconds], self.target, self._args)
 
     def run(self, trials: int, seed: int, measured: Measured) -> None:
-        """Measure up to ``trials`` candidates, fewer when the space holds no more."""
+        """Measure up to ``trials`` candidates, fewer when the search finds no more."""
         batch = min(BATCH, trials)
+        population = min(_POPULATION, max(3 * trials, _LEAST), len(self.space.legal))
         with _without_cuda_intrinsics(), _numpy_seed(seed):
             context = TuneContext(
                 self.module,
                 target=self.target,
                 space_generator=design_space(self.space, self.pruned),
                 search_strategy=EvolutionarySearch(
-                    population_size=_POPULATION,
+                    population_size=population,
                     genetic_num_iters=_GENERATIONS,
-                    init_min_unmeasured=min(batch, len(self.space.legal)),
+                    init_min_unmeasured=min(batch, population),
                 ),
                 rand_state=1 + seed % (2**30),
                 num_threads=1,

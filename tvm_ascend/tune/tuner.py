@@ -50,7 +50,7 @@ def tune(
     ----------
     func : a schedulable function (s_tir blocks) that holds one matrix multiply.
     target : the chip.
-    trials : how many candidates to measure.
+    trials : how many candidates to measure, at most as many as there are.
     work_dir : where the database is kept; default: ``tuning`` in the cache directory. Results found
         there are where the search starts.
     options : its ``overrides`` are choices the search must leave alone.
@@ -98,6 +98,7 @@ class _Session:
     def run(
         self, trials: int, seed: int, show: Callable[[str], None] | bool | None, keep: int
     ) -> TuneResult:
+        trials = min(trials, len(self.space.legal))
         line, interrupt = Progress(self.name, trials, show), Interrupt()
 
         def built() -> None:
@@ -115,7 +116,7 @@ class _Session:
             try:
                 with self._phase("default and stored"):
                     self._start(search, line)
-                line.compiled = 0
+                line.started()
                 with self._phase("search"), interrupt:
                     search.run(trials, seed, self._listener(search, line))
             finally:
@@ -140,7 +141,7 @@ class _Session:
                 self.trials.append(self._trial(decisions, None, error))
         first = self.times.get(tuple(self.space.default.values()))
         line.default = None if first is None else self._cycles(first)
-        line.best = None if not self.times else self._cycles(min(self.times.values()))
+        line.best = self._cycles(min(self.times.values())) if self.times else None
 
     def _listener(self, search: Search, line: Progress):
         def measured(
