@@ -12,8 +12,9 @@ from tvm.ir import TensorLoad
 from tvm_ffi import StructuralKey
 
 from tvm_ascend.isa.instr import Space
-from tvm_ascend.transform.access import Access, access_of, itemsize
+from tvm_ascend.transform.access import Access, access_of
 from tvm_ascend.transform.cast_path import cast_path
+from tvm_ascend.transform.expressions import count_readers, has_loads, narrowed
 from tvm_ascend.transform.lane_ops import binary, has_scalar_form, with_scalar
 from tvm_ascend.transform.nest import LANE, LANES, ROWS, TILE, UNIT, gm_view
 from tvm_ascend.transform.select_move import check_inside, load
@@ -50,7 +51,7 @@ class Evaluator(Values):
     def evaluate(self, expr: tvm.ir.Expr, into: Access | None = None) -> Value:
         """Evaluate an expression, into ``into`` if its last instruction can write there."""
         if not self.readers:
-            _count_readers(expr, self.readers)
+            count_readers(expr, self.readers)
         key = StructuralKey(expr)
         if key not in self.memo:
             value = self._evaluate(expr, into)
@@ -62,7 +63,7 @@ class Evaluator(Values):
     def _evaluate(self, expr: tvm.ir.Expr, into: Access | None) -> Value:
         if isinstance(expr, TensorLoad):
             return self._load(expr)
-        if not _has_loads(expr):
+        if not has_loads(expr):
             return self._scalar(expr)
         if isinstance(expr, tirx.Cast):
             simpler = narrowed(expr)
@@ -260,48 +261,3 @@ def compute_dtype(key: str, dtype: str) -> str:
     if "float" in dtype and supports(key, "float32") and cast_path(dtype, "float32") is not None:
         return "float32"
     raise NotVectorizable(f"there is no {dtype} {key}")
-
-
-def narrowed(expr: tvm.ir.Expr) -> tvm.ir.Expr | None:
-    """Push a cast to a narrower int into sums and products, whose low bits it keeps, else None."""
-    dtype, inner = str(expr.ty.dtype), expr.value
-    wide = str(inner.ty.dtype)
-    if "int" not in dtype or "int" not in wide or itemsize(dtype) > itemsize(wide):
-        return None
-    if isinstance(inner, (tirx.Add, tirx.Sub, tirx.Mul)):
-        a, b = (_narrow(x, dtype) for x in (inner.a, inner.b))
-        return type(inner)(a, b)
-    if isinstance(inner, tirx.Cast) and str(inner.value.ty.dtype) == dtype:
-        return inner.value
-    return None
-
-
-def _narrow(expr: tvm.ir.Expr, dtype: str) -> tvm.ir.Expr:
-    if isinstance(expr, tirx.IntImm):
-        bits = 8 * itemsize(dtype)
-        low = 0 if dtype.startswith("u") else -(1 << (bits - 1))
-        return tirx.IntImm(dtype, (int(expr.value) - low) % (1 << bits) + low)
-    cast = tirx.Cast(dtype, expr)
-    simpler = narrowed(cast)
-    return cast if simpler is None else simpler
-
-
-def _count_readers(expr: tvm.ir.Expr, readers: dict) -> None:
-    """Count how many distinct operations read each subexpression."""
-    operands = [expr.a, expr.b] if hasattr(expr, "a") and hasattr(expr, "b") else []
-    if isinstance(expr, tirx.Cast):
-        operands = [expr.value]
-    elif isinstance(expr, tvm.ir.Call):
-        operands = list(expr.args)
-    keys = {StructuralKey(o): o for o in operands}
-    for key, operand in keys.items():
-        seen = key in readers
-        readers[key] = readers.get(key, 0) + 1
-        if not seen:
-            _count_readers(operand, readers)
-
-
-def _has_loads(expr: tvm.ir.Expr) -> bool:
-    found: list = []
-    tvm_ffi.structural_walk(expr, [(TensorLoad, found.append)])
-    return bool(found)

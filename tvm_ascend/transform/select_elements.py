@@ -6,13 +6,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import tvm
-import tvm_ffi
 from tvm import tirx
-from tvm.ir import TensorLoad
 
 from tvm_ascend.isa.instr import Space
-from tvm_ascend.transform.access import Access, access_of, constant, dtype_of, substitute
+from tvm_ascend.transform.access import Access, constant, dtype_of, substitute
 from tvm_ascend.transform.cast_path import cast_path
+from tvm_ascend.transform.element_store import KIND_OF_NODE, ElementStore, affine, loads_of
 from tvm_ascend.transform.evaluate import Evaluator, compute_dtype
 from tvm_ascend.transform.lane_ops import binary, in_chunks, with_scalar
 from tvm_ascend.transform.nest import (
@@ -35,53 +34,6 @@ from tvm_ascend.transform.tile_args import sequence
 from tvm_ascend.transform.tile_columns import by_columns, columns_pay
 from tvm_ascend.transform.values import Value
 
-_KIND_OF_NODE = {tirx.Add: "sum", tirx.Max: "max", tirx.Min: "min"}
-
-
-@dataclass(frozen=True)
-class ElementStore:
-    """``buffer[indices] = value``, or ``kind(buffer[indices], value)`` where ``kind`` is set.
-
-    ``clear`` starts the accumulation from nothing instead of the old element.
-    """
-
-    buffer: tvm.ir.Var
-    indices: tuple
-    value: tvm.ir.Expr
-    kind: str = ""
-    clear: bool = False
-
-
-def element_store(stmt: tirx.BufferStore, loop_vars: list) -> ElementStore:
-    """Read a store; one whose element does not move with every loop must accumulate."""
-    buffer, indices = stmt.buffer, tuple(stmt.indices)
-    access = access_of(buffer, list(indices), loop_vars)
-    if access is None:
-        raise NotVectorizable(f"the index of `{buffer.name}` is not affine")
-    if all(v in access.strides for v in loop_vars):
-        return ElementStore(buffer, indices, stmt.value)
-    for node, kind in _KIND_OF_NODE.items():
-        if isinstance(stmt.value, node):
-            for old, new in ((stmt.value.a, stmt.value.b), (stmt.value.b, stmt.value.a)):
-                if _is_load_of(old, buffer, indices):
-                    return ElementStore(buffer, indices, new, kind)
-    raise NotVectorizable(f"iterations store to the same element of `{buffer.name}`")
-
-
-def _is_load_of(expr: tvm.ir.Expr, buffer: tvm.ir.Var, indices: tuple) -> bool:
-    return (
-        isinstance(expr, TensorLoad)
-        and expr.source.same_as(buffer)
-        and all(tvm_ffi.structural_equal(a, b) for a, b in zip(expr.indices, indices, strict=True))
-    )
-
-
-def loads_of(expr: tvm.ir.Expr) -> list[TensorLoad]:
-    """Return every buffer load of an expression."""
-    found: list[TensorLoad] = []
-    tvm_ffi.structural_walk(expr, [(TensorLoad, found.append)])
-    return found
-
 
 def select_store(ctx: Selection, loops: list[Loop], store: ElementStore) -> list[tirx.Stmt]:
     """Select the instructions of one store inside ``loops``, outermost first.
@@ -102,8 +54,8 @@ def select_store(ctx: Selection, loops: list[Loop], store: ElementStore) -> list
 
 def _select(ctx: Selection, loops: list[Loop], store: ElementStore, whole: bool) -> list[tirx.Stmt]:
     variables = [v for v, _ in loops]
-    dst = _affine(store.buffer, store.indices, variables)
-    accesses = [_affine(x.source, x.indices, variables) for x in loads_of(store.value)]
+    dst = affine(store.buffer, store.indices, variables)
+    accesses = [affine(x.source, x.indices, variables) for x in loads_of(store.value)]
     fixed = {v for v in variables if v not in dst.strides}
     nest = split_nest(ctx, loops, [dst, *accesses], fixed)
     reduces_lanes = bool(store.kind) and bool(nest.lanes) and nest.lanes[0][0] in fixed
@@ -116,13 +68,6 @@ def _select(ctx: Selection, loops: list[Loop], store: ElementStore, whole: bool)
     one = _Store(ctx, nest, store, fixed, whole and nest.row is not None)
     stmts = one.reduce_lanes() if reduces_lanes else one.element_wise()
     return first + around(ctx, nest.outer, stmts)
-
-
-def _affine(buffer: tvm.ir.Var, indices: tuple, variables: list) -> Access:
-    access = access_of(buffer, list(indices), variables)
-    if access is None:
-        raise NotVectorizable(f"the index of `{buffer.name}` is not affine")
-    return access
 
 
 def around(ctx: Selection, loops: tuple, stmts: list[tirx.Stmt]) -> list[tirx.Stmt]:
@@ -155,7 +100,7 @@ class _Store:
         self.whole = whole
         self.values = Evaluator(ctx, nest, whole, counts=bool(store.kind))
         variables = [v for v, _ in nest.tile_loops]
-        self.dst = _affine(store.buffer, store.indices, variables)
+        self.dst = affine(store.buffer, store.indices, variables)
 
     def place(self, load_old: bool) -> _Place:
         """Return the destination; a tensor in global memory is staged."""
@@ -320,7 +265,7 @@ class _Store:
             var, rows = self.nest.row
             fresh = {var: tirx.Var(var.name, str(var.ty.dtype))}
             loops = ((fresh[var], rows),)
-        node = next(n for n, k in _KIND_OF_NODE.items() if k == store.kind)
+        node = next(n for n, k in KIND_OF_NODE.items() if k == store.kind)
         indices = [substitute(i, fresh) for i in store.indices]
         new = partial.access.at(fresh, self.ctx.analyzer)
         new = new if partial.dtype == self.dst.dtype else tirx.Cast(self.dst.dtype, new)

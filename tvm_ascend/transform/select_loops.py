@@ -15,15 +15,11 @@ from tvm_ascend.language.ops import key_of
 from tvm_ascend.layout.scope import space_of
 from tvm_ascend.schedule.match import is_zero
 from tvm_ascend.transform.access import constant, dtype_of, substitute
+from tvm_ascend.transform.element_store import ElementStore, element_store, loads_of
 from tvm_ascend.transform.guards import cut_loops, guarded
 from tvm_ascend.transform.nest import Loop
 from tvm_ascend.transform.reduce_tree import identity
-from tvm_ascend.transform.select_elements import (
-    ElementStore,
-    element_store,
-    loads_of,
-    select_store,
-)
+from tvm_ascend.transform.select_elements import select_store
 from tvm_ascend.transform.selection import NotVectorizable, Selection
 from tvm_ascend.transform.tile_args import as_region
 

@@ -11,8 +11,9 @@ from tvm_ascend.isa.instr import Space
 from tvm_ascend.language.ops import key_of
 from tvm_ascend.layout.scope import space_of
 from tvm_ascend.transform.access import constant
+from tvm_ascend.transform.element_store import ElementStore
 from tvm_ascend.transform.nest import Loop
-from tvm_ascend.transform.select_elements import ElementStore, select_store
+from tvm_ascend.transform.select_elements import select_store
 from tvm_ascend.transform.select_move import select_copy, store
 from tvm_ascend.transform.selection import Selection
 from tvm_ascend.transform.tile_args import as_region
