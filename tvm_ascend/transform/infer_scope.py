@@ -15,6 +15,8 @@ from tvm_ascend.isa.instr import Space
 from tvm_ascend.language.ops import key_of
 from tvm_ascend.layout.scope import SPACE_OF_SCOPE, UNPLACED_SCOPES, space_of
 
+SCALAR = "ascend.scalar"
+"""Marks the variables of TVMScript, whose statements belong on the scalar unit."""
 _SCOPE_OF_SPACE = {space: scope for scope, space in SPACE_OF_SCOPE.items() if scope}
 _L0 = (Space.L0A, Space.L0B)
 
@@ -130,7 +132,10 @@ class InferScope:
             space = uses.found[old].space if old in uses.found else Space.UB
             scope, ty = _SCOPE_OF_SPACE[space], old.ty
             placed[old] = tirx.decl_buffer(ty.shape, str(ty.dtype), old.name, scope=scope)
-            return tirx.AllocBuffer(placed[old], node.annotations, node.span)
+            annotations = dict(node.annotations)
+            if old.scope() == "local":
+                annotations[SCALAR] = 1
+            return tirx.AllocBuffer(placed[old], annotations, node.span)
 
         body = tvm_ffi.structural_map(
             func.body,

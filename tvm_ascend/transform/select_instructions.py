@@ -16,6 +16,7 @@ from tvm_ascend.language.ops import TILE_OPS, key_of
 from tvm_ascend.layout.scope import space_of
 from tvm_ascend.target import chip_of
 from tvm_ascend.transform.cube_tiles import CubeTiles
+from tvm_ascend.transform.infer_scope import SCALAR
 from tvm_ascend.transform.notes import note
 from tvm_ascend.transform.pad_buffers import pad_ub_rows
 from tvm_ascend.transform.scalar_code import scalar_loop, scalar_tile_op
@@ -81,13 +82,14 @@ class _Selector:
         self.room = room
         self.analyzer = sym.Analyzer()
         self.notes: list[str] = []
+        self.variables: set[tvm.ir.Var] = set()
         self.scalar = False
 
     def run(self, body: tirx.Stmt) -> tirx.Stmt:
         """Rewrite a statement and everything in it."""
         rules = [
             (tirx.AttrStmt, self.attribute),
-            (tirx.AllocBuffer, lambda stmt, _mutator: self.cube.allocation(stmt)),
+            (tirx.AllocBuffer, self.allocation),
             (tirx.SeqStmt, self.sequence),
             (tirx.For, self.loop),
             (tirx.IfThenElse, self.branch),
@@ -95,6 +97,11 @@ class _Selector:
             (tirx.BufferStore, self.store),
         ]
         return tvm_ffi.structural_mutate(body, rules)
+
+    def allocation(self, stmt: tirx.AllocBuffer, _mutator: object) -> tirx.Stmt:
+        if SCALAR in stmt.annotations:
+            self.variables.add(stmt.buffer)
+        return self.cube.allocation(stmt)
 
     def attribute(self, stmt: tirx.AttrStmt, mutator: object) -> tirx.Stmt:
         if isinstance(stmt.node, tirx.IterVar):
@@ -143,7 +150,7 @@ class _Selector:
         return tirx.IfThenElse(stmt.condition, then, other, stmt.span)
 
     def store(self, stmt: tirx.BufferStore, _mutator: object) -> tirx.Stmt:
-        if self.scalar:
+        if self.scalar or stmt.buffer in self.variables:
             return stmt
         ctx = self.context(stmt.span)
         try:

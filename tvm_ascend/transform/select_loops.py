@@ -59,8 +59,6 @@ def select_statement(ctx: Selection, stmt: tirx.BufferStore) -> list[tirx.Stmt]:
     """Select a store outside any element loop as instructions on one element."""
     if space_of(stmt.buffer) is not Space.UB:
         raise NotVectorizable("it is in no parallel loop")
-    if not any(space_of(x.source) is Space.UB for x in loads_of(stmt.value)):
-        raise NotVectorizable("the value is a scalar")
     return select_store(ctx, [], ElementStore(stmt.buffer, tuple(stmt.indices), stmt.value))
 
 

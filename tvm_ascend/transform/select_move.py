@@ -12,6 +12,7 @@ from tvm_ascend.errors import LoopPastTensor
 from tvm_ascend.isa.instr import Space
 from tvm_ascend.transform.access import constant, dtype_of, itemsize
 from tvm_ascend.transform.guards import guarded, proves
+from tvm_ascend.transform.lane_ops import in_chunks
 from tvm_ascend.transform.selection import NotVectorizable, Selection, limit
 from tvm_ascend.transform.tile_view import (
     View,
@@ -117,15 +118,7 @@ def _dma(
     most = limit(key, "block_count")
 
     def rows(at: list) -> list[tirx.Stmt]:
-        upper = ctx.upper(outer[-1])
-        if upper is not None and upper <= most:
-            return [one(at, outer[-1], 0)]
-        chunks = (outer[-1] + (most - 1)) // most
-        return loop_over(
-            ctx,
-            [chunks],
-            lambda k: [one(at, ctx.simplify(tirx.min(outer[-1] - k[0] * most, most)), k[0] * most)],
-        )
+        return in_chunks(ctx, outer[-1], most, lambda first, count: one(at, count, first))
 
     return loop_over(ctx, outer[:-1], rows)
 
