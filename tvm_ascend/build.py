@@ -144,7 +144,7 @@ def compile(
     """
     options = options or Options()
     target = as_target(target)
-    func = _one_function(func_or_module)
+    func = one_function(func_or_module)
     func = func.with_attr("target", target)
     positions = check_out_idx(str(func.attrs["global_symbol"]), _params(func), out_idx)
     return Kernel(artifact_of(func, options), positions, options)
@@ -204,7 +204,8 @@ def _generate(
     )
 
 
-def _one_function(given: Any) -> tirx.PrimFunc:
+def one_function(given: Any) -> tirx.PrimFunc:
+    """The PrimFunc given, or the only one of a module; it has a name."""
     if isinstance(given, tirx.PrimFunc):
         if given.attrs and "global_symbol" in given.attrs:
             return given

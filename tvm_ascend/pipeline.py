@@ -82,7 +82,10 @@ def lower(func: tirx.PrimFunc, overrides: Mapping[str, int] | None = None) -> Lo
     if has_blocks(func):
         func, rule, decisions = apply_default_schedule(func, chip, overrides)
         func = lower_schedule(func)
-    func = func.with_attr("ascend.options", overrides)
+    # A choice that the schedule took is not taken once more by a pass that knows the same name.
+    func = func.with_attr(
+        "ascend.options", {k: v for k, v in overrides.items() if k not in decisions}
+    )
     for stage, passes in STAGES.items():
         for make in passes:
             func = _run(make(), func)

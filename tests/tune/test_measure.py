@@ -75,7 +75,7 @@ def zeros(kernel):
 
 
 def test_a_candidate_that_does_not_compile_gives_a_reason(inputs, tmp_path, monkeypatch):
-    def refuse(_func):
+    def refuse(*_):
         raise ValueError("no such tile\nsecond line")
 
     monkeypatch.setattr(measure, "lower", refuse)

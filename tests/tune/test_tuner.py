@@ -11,8 +11,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import tvm
 
 from tvm_ascend import Options, compile, errors
+from tvm_ascend.demo.kernels import make_layer_norm
 from tvm_ascend.tune import best, measure, tune, tuner
 from tvm_ascend.tune.database import key
 from tvm_ascend.tune.space import Space
@@ -131,7 +133,7 @@ def test_wrong_answers_are_dropped_and_reported(tuned, matmul, tmp_path, monkeyp
 
 
 def test_when_every_candidate_fails_the_reasons_are_listed(matmul, tmp_path, monkeypatch):
-    def refuse(_func):
+    def refuse(*_):
         raise ValueError("nothing works today")
 
     monkeypatch.setattr(measure, "lower", refuse)
@@ -155,8 +157,31 @@ def test_missing_xgboost_says_what_to_install(matmul, tmp_path, monkeypatch):
 
 
 def test_nothing_to_tune(add_one, tmp_path):
-    with pytest.raises(errors.NothingToTune):
+    with pytest.raises(errors.NothingToTune, match="rule is 'elementwise'"):
         tune(add_one, trials=1, work_dir=tmp_path)
+    scheduled = add_one.with_attr("tirx.is_scheduled", True)
+    with pytest.raises(errors.NothingToTune, match="scheduled already"):
+        tune(scheduled, trials=1, work_dir=tmp_path)
+
+
+def test_a_tile_language_kernel_has_nothing_to_tune(tmp_path):
+    with pytest.raises(errors.NothingToTune, match="says itself how it is tiled"):
+        tune(make_layer_norm(8, 64, 64), trials=1, work_dir=tmp_path)
+
+
+def test_unknown_choices_are_refused_before_the_search(matmul, tmp_path):
+    options = Options(overrides={"tile_q": 3})
+    with pytest.raises(errors.AscendError, match="tile_q"):
+        tune(matmul, trials=1, work_dir=tmp_path, options=options, progress=False)
+    with pytest.raises(errors.AscendError, match="tile_m"):
+        tune(matmul, trials=1, work_dir=tmp_path, options=Options(overrides={"tile_m": 7}))
+
+
+def test_a_module_of_one_function(matmul, tmp_path):
+    module = tvm.IRModule({"renamed": matmul})
+    result = tune(module, trials=1, work_dir=tmp_path, progress=False)
+    assert result.kernel == "renamed"
+    assert best(tmp_path, module) == dict(result.overrides)
 
 
 def test_work_dir_must_be_writable(matmul, tmp_path):

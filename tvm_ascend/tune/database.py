@@ -11,6 +11,7 @@ from tvm.s_tir.meta_schedule.database import Database, JSONDatabase
 from tvm.target import Target
 
 import tvm_ascend
+from tvm_ascend.build import one_function
 from tvm_ascend.errors import DamagedDatabase, NoTuningRecord, WorkDirNotWritable
 from tvm_ascend.hw.chip import ChipSpec
 from tvm_ascend.target import as_target, chip_of
@@ -30,11 +31,6 @@ def workload(func: tirx.PrimFunc) -> tvm.IRModule:
     return tvm.IRModule({"main": func.without_attr("target")})
 
 
-def name_of(func: tirx.PrimFunc) -> str:
-    """What a function is called in messages."""
-    return str(func.attrs["global_symbol"]) if "global_symbol" in (func.attrs or {}) else "main"
-
-
 def open_database(work_dir: str | Path, chip: ChipSpec) -> JSONDatabase:
     """The database of a chip in ``work_dir``, created when it does not exist."""
     directory = Path(work_dir) / key(chip)
@@ -49,7 +45,9 @@ def open_database(work_dir: str | Path, chip: ChipSpec) -> JSONDatabase:
 
 
 def best(
-    database: str | Path | Database, func: tirx.PrimFunc, target: str | Target = "ascend"
+    database: str | Path | Database,
+    func: tirx.PrimFunc | tvm.IRModule,
+    target: str | Target = "ascend",
 ) -> dict[str, int]:
     """The best stored choices for a function, as ``Options(overrides=...)`` takes them.
 
@@ -64,7 +62,8 @@ def best(
     NoTuningRecord : when the database holds nothing for this function, chip and versions.
     """
     chip = chip_of(as_target(target))
-    name = name_of(func)
+    func = one_function(func)
+    name = str(func.attrs["global_symbol"])
     found = database if isinstance(database, Database) else None
     if found is None:
         directory = Path(database) / key(chip)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -39,6 +39,7 @@ class SimulatorBuilder(PyBuilder):
     Parameters
     ----------
     directory : where to put artifacts; default: the system's temporary directory.
+    overrides : choices of passes after the schedule, by name.
     watch : called after each candidate.
 
     Every artifact gets a new directory of its own, because MetaSchedule's default clean-up removes
@@ -46,10 +47,14 @@ class SimulatorBuilder(PyBuilder):
     """
 
     def __init__(
-        self, directory: str | Path | None = None, watch: Callable[[], None] | None = None
-    ):
+        self,
+        directory: str | Path | None = None,
+        overrides: Mapping[str, int] | None = None,
+        watch: Callable[[], None] | None = None,
+    ) -> None:
         super().__init__()
         self.directory = directory
+        self.overrides = dict(overrides or {})
         self.watch = watch
 
     def build(self, build_inputs: list[BuilderInput]) -> list[BuilderResult]:
@@ -64,7 +69,7 @@ class SimulatorBuilder(PyBuilder):
     def _build(self, build_input: BuilderInput) -> BuilderResult:
         try:
             func = _only_function(build_input.mod).with_attr("target", build_input.target)
-            program = build_program(lower(func).final, chip_of(func))
+            program = build_program(lower(func, self.overrides).final, chip_of(func))
             directory = Path(tempfile.mkdtemp(prefix="candidate-", dir=self.directory))
             content = {"table": program.table, "control": tvm.ir.save_json(program.control)}
             (directory / _FILE).write_text(json.dumps(content))

@@ -13,11 +13,27 @@ from tvm.s_tir.schedule import Trace
 
 from tvm_ascend.errors import NothingToTune
 from tvm_ascend.hw.chip import ChipSpec
+from tvm_ascend.schedule.default import apply_default_schedule, is_scheduled
 from tvm_ascend.schedule.matmul import find_matmul, problem_of, schedule_matmul
 from tvm_ascend.schedule.tile_model import Tile, estimate
 from tvm_ascend.schedule.tiling import OVERRIDES, candidates, choose_tiling, misfit
+from tvm_ascend.transform.lower_blocks import has_blocks
 
 _SAMPLE = "SampleCategorical"
+
+
+def _name(func: tirx.PrimFunc) -> str:
+    return str(func.attrs.get("global_symbol", "main")) if func.attrs else "main"
+
+
+def _rule(func: tirx.PrimFunc, chip: ChipSpec) -> str:
+    """Who schedules a function that has no search space."""
+    if not has_blocks(func):
+        return "it is no loop nest of blocks but says itself how it is tiled"
+    if is_scheduled(func):
+        return "it is scheduled already"
+    _, rule, _ = apply_default_schedule(func, chip, {})
+    return f"its schedule rule is {rule!r}, which has no search space"
 
 
 class Space:
@@ -37,10 +53,9 @@ class Space:
     ) -> None:
         found = find_matmul(func, chip)
         if found is None:
-            name = str(func.attrs.get("global_symbol", "main")) if func.attrs else "main"
-            raise NothingToTune(name, "no rule with decisions accepts it")
+            raise NothingToTune(_name(func), _rule(func, chip))
         self.chip = chip
-        self.fixed = dict(fixed or {})
+        self.fixed = {k: v for k, v in (fixed or {}).items() if k in OVERRIDES}
         self.problem = problem_of(found[1])
         self.default: dict[str, int] = self._names_only(
             choose_tiling(self.problem, chip, self.fixed).chosen

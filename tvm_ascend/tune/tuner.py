@@ -12,16 +12,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from tvm import s_tir, tirx
+from tvm import IRModule, s_tir, tirx
 from tvm.target import Target
 
 from tvm_ascend import cache
-from tvm_ascend.build import Kernel, compile
+from tvm_ascend.build import Kernel, compile, one_function
 from tvm_ascend.errors import AscendError, EveryCandidateFailed, MissingPackage, TrialCount
-from tvm_ascend.options import Options
+from tvm_ascend.options import Options, SimOptions
 from tvm_ascend.runtime.report import Report
 from tvm_ascend.target import as_target, chip_of
-from tvm_ascend.tune.database import key, name_of, open_database, workload
+from tvm_ascend.tune.database import key, open_database, workload
 from tvm_ascend.tune.interrupt import Interrupt
 from tvm_ascend.tune.measure import TIMING_ONLY, SimulatorBuilder, SimulatorRunner, reason_of
 from tvm_ascend.tune.progress import Progress
@@ -35,7 +35,7 @@ _STORED = 8
 
 
 def tune(
-    func: tirx.PrimFunc,
+    func: tirx.PrimFunc | IRModule,
     target: str | Target = "ascend",
     trials: int = 64,
     work_dir: str | Path | None = None,
@@ -48,24 +48,26 @@ def tune(
 
     Parameters
     ----------
-    func : a schedulable function (s_tir blocks) that holds one matrix multiply.
+    func : a schedulable function (s_tir blocks) that holds one matrix multiply, or a module of one.
     target : the chip.
     trials : how many candidates to measure, at most as many as there are.
     work_dir : where the database is kept; default: ``tuning`` in the cache directory. Results found
         there are where the search starts.
-    options : its ``overrides`` are choices the search must leave alone.
+    options : its ``overrides`` are choices the search must leave alone; always on the simulator.
     seed : the same seed and database give the same result.
     progress : None writes one live line to stderr, False nothing, a function gets every line.
     keep : how many of the fastest results are checked for the right answer and stored.
 
     Raises
     ------
-    AscendError : for anything that is the caller's mistake, and when no candidate is right.
+    AscendError : for anything that is the caller's mistake, when the default schedule does not
+        compile, and when no candidate is right.
     KeyboardInterrupt : after Ctrl-C, when the best so far is checked and stored.
     """
     _check_request(trials)
     target = as_target(target)
-    session = _Session(func.with_attr("target", target), target, work_dir, options or Options())
+    func = one_function(func).with_attr("target", target)
+    session = _Session(func, target, work_dir, options or Options())
     return session.run(trials, seed, progress, max(1, keep))
 
 
@@ -83,9 +85,10 @@ class _Session:
     def __init__(
         self, func: tirx.PrimFunc, target: Target, work_dir: str | Path | None, options: Options
     ) -> None:
-        self.func, self.target, self.options = func, target, options
+        self.func, self.target = func, target
+        self.options = replace(options, executor="simulator", sim=SimOptions())
         self.chip = chip_of(target)
-        self.name = name_of(func)
+        self.name = str(func.attrs["global_symbol"])
         self.space = Space(func, self.chip, options.overrides)
         self.work_dir = Path(work_dir) if work_dir is not None else cache.directory() / "tuning"
         self.database = open_database(self.work_dir, self.chip)
@@ -94,6 +97,7 @@ class _Session:
         self.trials: list[Trial] = []
         self.wrong: list[Trial] = []
         self.times: dict[tuple[int, ...], float] = {}
+        self.stored: set[tuple[int, ...]] = set()
 
     def run(
         self, trials: int, seed: int, show: Callable[[str], None] | bool | None, keep: int
@@ -105,12 +109,13 @@ class _Session:
             line.built()
             interrupt.check()
 
+        default_report = self._report(self.space.default)
         with tempfile.TemporaryDirectory(prefix="tvm_ascend-tune-") as artifacts:
             search = Search(
                 self.space,
                 self.module,
                 self.target,
-                SimulatorBuilder(artifacts, built),
+                SimulatorBuilder(artifacts, self._others(), built),
                 SimulatorRunner(),
             )
             try:
@@ -125,12 +130,18 @@ class _Session:
             checked = self._check(search, keep, line)
         if interrupt.requested:
             raise KeyboardInterrupt
-        return self._result(search, checked)
+        return self._result(search, checked, default_report)
+
+    def _others(self) -> dict[str, int]:
+        """Overrides of choices that are not the schedule's."""
+        named = self.space.overrides(self.space.default)
+        return {k: v for k, v in self.options.overrides.items() if k not in named}
 
     def _start(self, search: Search, line: Progress) -> None:
         """Measure the default and what earlier searches stored."""
         stored = self.database.get_top_k(self.database.commit_workload(self.module), _STORED)
         starts = [self.space.default, *(self.space.decisions(r.trace) for r in stored)]
+        self.stored = {(*self.space.decisions(r.trace).values(),) for r in stored}
         for decisions in starts:
             if tuple(decisions.values()) in self.times or self.space.misfit(decisions):
                 continue
@@ -171,7 +182,8 @@ class _Session:
                 self.wrong.append(self._trial(decisions, seconds, problem))
                 continue
             right.append(decisions)
-            self._store(search, decisions, seconds)
+            if values not in self.stored:
+                self._store(search, decisions, seconds)
         line.close()
         if not right:
             reasons: dict[str, int] = {}
@@ -202,15 +214,15 @@ class _Session:
         args = [np.zeros(p.shape, p.dtype) for p in kernel.artifact.params]
         return kernel.profile(*args, sim=TIMING_ONLY)
 
-    def _result(self, search: Search, right: list[dict[str, int]]) -> TuneResult:
-        with self._phase("reports"):
-            report, default_report = self._report(right[0]), self._report(self.space.default)
+    def _result(
+        self, search: Search, right: list[dict[str, int]], default_report: Report
+    ) -> TuneResult:
         return TuneResult(
             kernel=self.name,
             chip=self.chip.name,
             overrides=self.space.overrides(right[0]),
             default_overrides=self.space.overrides(self.space.default),
-            report=report,
+            report=self._report(right[0]),
             default_report=default_report,
             trials=tuple(self.trials),
             pruned=dict(search.pruned),
