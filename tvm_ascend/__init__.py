@@ -18,6 +18,7 @@ _HOME = {
     "Report": "runtime.report",
     "AscendError": "errors",
 }
+_MODULES = ("dev", "language", "tune")
 _broken: Exception | None = None
 try:
     register()
@@ -26,14 +27,16 @@ except Exception as reason:  # the doctor, started as a module of this package, 
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
+    if name not in _HOME and name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if _broken is not None:
         raise ImportError(
             f"tvm_ascend cannot work here: {_broken}. Run `python -m tvm_ascend doctor`."
         ) from _broken
+    if name in _MODULES:
+        return import_module(f"{__name__}.{name}")
     return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOME])
+    return sorted([*globals(), *_HOME, *_MODULES])
