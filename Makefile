@@ -8,6 +8,7 @@ STAMPS := $(VENV)/.stamps
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 LIBRARY := tvm_ascend/lib/libtvm_ascend.so
 NATIVE_SOURCES := $(shell find src cmake CMakeLists.txt -type f)
+CPP_SOURCES := $(shell find src -name '*.cc' -o -name '*.h')
 OUT ?= build/demo
 
 .PHONY: demo test bench lint docs setup setup-dev clean
@@ -24,6 +25,7 @@ bench: setup
 lint: setup-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/clang-format --dry-run --Werror $(CPP_SOURCES)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m tvm_ascend.isa.gen --check

@@ -23,7 +23,8 @@ class Allocations {
   /// The ones of the process: memory that `device_api.ext_dev` handed out.
   static Allocations& Global();
 
-  /// Allocates `bytes` (at least one) aligned to `alignment`, a power of two; nullptr when out of memory.
+  /// Allocates `bytes` (at least one) aligned to `alignment`, a power of two; nullptr when out of
+  /// memory.
   void* Allocate(std::size_t bytes, std::size_t alignment);
 
   /// Frees what `Allocate` returned; false when it did not.

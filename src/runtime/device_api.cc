@@ -13,12 +13,14 @@
 namespace tvm_ascend {
 
 Allocations& Allocations::Global() {
-  static Allocations* instance = new Allocations();  // outlives tensors freed while the process ends
+  static Allocations* instance =
+      new Allocations();  // outlives tensors freed while the process ends
   return *instance;
 }
 
 void* Allocations::Allocate(std::size_t bytes, std::size_t alignment) {
-  const std::size_t rounded = (std::max<std::size_t>(bytes, 1) + alignment - 1) / alignment * alignment;
+  const std::size_t rounded =
+      (std::max<std::size_t>(bytes, 1) + alignment - 1) / alignment * alignment;
   void* address = std::aligned_alloc(alignment, rounded);
   if (address == nullptr) return nullptr;
   std::lock_guard<std::mutex> lock(mutex_);
@@ -49,7 +51,8 @@ namespace {
 
 using tvm::runtime::DeviceAttrKind;
 
-// The largest alignment that the speed of a transfer depends on: cycles must not depend on the host's allocator.
+// The largest alignment that the speed of a transfer depends on: cycles must not depend on the
+// host's allocator.
 constexpr std::size_t kMinAlignment = 512;
 // Every float read from memory nobody wrote is NaN, every integer is -1.
 constexpr int kFreshByte = 0xFF;
@@ -70,7 +73,8 @@ class AscendDeviceAPI final : public tvm::runtime::DeviceAPI {
     CheckDevice(dev);
     void* address = Allocations::Global().Allocate(bytes, std::max(alignment, kMinAlignment));
     if (address == nullptr) {
-      TVM_FFI_THROW(MemoryError) << "ext_dev(0): cannot allocate " << bytes << " bytes of host memory";
+      TVM_FFI_THROW(MemoryError) << "ext_dev(0): cannot allocate " << bytes
+                                 << " bytes of host memory";
     }
     std::memset(address, kFreshByte, bytes);
     return address;
@@ -79,7 +83,8 @@ class AscendDeviceAPI final : public tvm::runtime::DeviceAPI {
 
   void FreeDataSpace(DLDevice, void* address) final {
     if (!Allocations::Global().Free(address)) {
-      TVM_FFI_THROW(ValueError) << "ext_dev(0): " << address << " was not allocated here or was freed before";
+      TVM_FFI_THROW(ValueError) << "ext_dev(0): " << address
+                                << " was not allocated here or was freed before";
     }
   }
 
@@ -88,9 +93,10 @@ class AscendDeviceAPI final : public tvm::runtime::DeviceAPI {
   bool SupportsDevicePointerArithmeticsOnHost() final { return true; }
 
  protected:
-  void CopyDataFromTo(const void* from, size_t from_offset, void* to, size_t to_offset, size_t bytes, DLDevice,
-                      DLDevice, DLDataType, TVMStreamHandle) final {
-    std::memcpy(static_cast<char*>(to) + to_offset, static_cast<const char*>(from) + from_offset, bytes);
+  void CopyDataFromTo(const void* from, size_t from_offset, void* to, size_t to_offset,
+                      size_t bytes, DLDevice, DLDevice, DLDataType, TVMStreamHandle) final {
+    std::memcpy(static_cast<char*>(to) + to_offset, static_cast<const char*>(from) + from_offset,
+                bytes);
   }
   using DeviceAPI::CopyDataFromTo;
 
@@ -109,7 +115,8 @@ void* DeviceAPIOfProcess() {
 }
 
 const bool registered = [] {
-  tvm::ffi::Function::SetGlobal("device_api.ext_dev", tvm::ffi::Function::FromTyped(DeviceAPIOfProcess),
+  tvm::ffi::Function::SetGlobal("device_api.ext_dev",
+                                tvm::ffi::Function::FromTyped(DeviceAPIOfProcess),
                                 /*override=*/true);
   return true;
 }();

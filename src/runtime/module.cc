@@ -46,7 +46,8 @@ struct Param {
   std::vector<int64_t> shape;
 };
 
-// A kernel: `parts` is what is saved ("name", "table", "control", "source", "params"), the rest is made from it.
+// A kernel: `parts` is what is saved ("name", "table", "control", "source", "params"), the rest is
+// made from it.
 struct Kernel {
   std::string name;
   ffi::Map<ffi::String, ffi::String> parts;
@@ -59,8 +60,9 @@ struct Kernel {
 ffi::Function Required(const char* global, const std::string& kernel) {
   auto found = ffi::Function::GetGlobal(global);
   if (!found.has_value()) {
-    TVM_FFI_THROW(RuntimeError) << "kernel `" << kernel << "` cannot run: `" << global
-                                << "` is not in this process. Import tvm (with its compiler library) first.";
+    TVM_FFI_THROW(RuntimeError)
+        << "kernel `" << kernel << "` cannot run: `" << global
+        << "` is not in this process. Import tvm (with its compiler library) first.";
   }
   return *found;
 }
@@ -69,8 +71,10 @@ std::vector<Param> ReadParams(const ffi::String& text) {
   std::vector<Param> params;
   for (const auto& item : ffi::json::Parse(text).cast<ffi::json::Array>()) {
     auto fields = item.cast<ffi::json::Object>();
-    Param param{fields[ffi::String("name")].cast<ffi::String>(), false,
-                ffi::StringToDLDataType(fields[ffi::String("dtype")].cast<ffi::String>()), {}};
+    Param param{fields[ffi::String("name")].cast<ffi::String>(),
+                false,
+                ffi::StringToDLDataType(fields[ffi::String("dtype")].cast<ffi::String>()),
+                {}};
     if (auto shape = fields[ffi::String("shape")].as<ffi::json::Array>()) {
       param.is_tensor = true;
       for (const auto& extent : *shape) param.shape.push_back(extent.cast<int64_t>());
@@ -90,18 +94,20 @@ struct BorrowedMemory {
 ffi::Tensor View(const Kernel& kernel, const Param& param, void* address) {
   auto block = Allocations::Global().Find(address);
   if (!block) {
-    TVM_FFI_THROW(ValueError) << "argument `" << param.name << "` of kernel `" << kernel.name << "` is at " << address
-                              << ", which is not memory of ext_dev(0). Copy the tensor there first: "
-                              << "tvm.runtime.tensor(x, tvm.device('ext_dev', 0)).";
+    TVM_FFI_THROW(ValueError)
+        << "argument `" << param.name << "` of kernel `" << kernel.name << "` is at " << address
+        << ", which is not memory of ext_dev(0). Copy the tensor there first: "
+        << "tvm.runtime.tensor(x, tvm.device('ext_dev', 0)).";
   }
-  ffi::Tensor view = ffi::Tensor::FromNDAlloc(BorrowedMemory{address},
-                                              ffi::ShapeView(param.shape.data(), param.shape.size()), param.dtype,
-                                              DLDevice{kDLCPU, 0});
+  ffi::Tensor view = ffi::Tensor::FromNDAlloc(
+      BorrowedMemory{address}, ffi::ShapeView(param.shape.data(), param.shape.size()), param.dtype,
+      DLDevice{kDLCPU, 0});
   const std::size_t needed = ffi::GetDataSize(view);
   const std::size_t left = block->base + block->bytes - reinterpret_cast<std::uintptr_t>(address);
   if (needed > left) {
-    TVM_FFI_THROW(ValueError) << "argument `" << param.name << "` of kernel `" << kernel.name << "` needs " << needed
-                              << " bytes, but its memory ends after " << left << ". Pass a tensor of the kernel's shape.";
+    TVM_FFI_THROW(ValueError) << "argument `" << param.name << "` of kernel `" << kernel.name
+                              << "` needs " << needed << " bytes, but its memory ends after "
+                              << left << ". Pass a tensor of the kernel's shape.";
   }
   return view;
 }
@@ -123,14 +129,15 @@ void RaiseHazards(const Kernel& kernel, const ffi::String& report) {
     return;  // the options of this run let hazards pass
   }
   auto first = hazards[0].cast<ffi::json::Object>();
-  TVM_FFI_THROW(HazardError) << first[ffi::String("kind")].cast<ffi::String>() << " in kernel `" << kernel.name
+  TVM_FFI_THROW(HazardError) << first[ffi::String("kind")].cast<ffi::String>() << " in kernel `"
+                             << kernel.name
                              << "`: " << first[ffi::String("message")].cast<ffi::String>();
 }
 
 void Run(Kernel* kernel, ffi::PackedArgs given) {
   if (given.size() != static_cast<int>(kernel->params.size())) {
-    TVM_FFI_THROW(TypeError) << "kernel `" << kernel->name << "` takes " << kernel->params.size() << " arguments, got "
-                             << given.size();
+    TVM_FFI_THROW(TypeError) << "kernel `" << kernel->name << "` takes " << kernel->params.size()
+                             << " arguments, got " << given.size();
   }
   ffi::Array<ffi::Any> args;
   for (int i = 0; i < given.size(); ++i) {
@@ -169,7 +176,9 @@ class AscendModuleObj final : public ffi::ModuleObj {
   }
 
   const char* kind() const final { return kKind; }
-  int GetPropertyMask() const final { return ffi::Module::kBinarySerializable | ffi::Module::kRunnable; }
+  int GetPropertyMask() const final {
+    return ffi::Module::kBinarySerializable | ffi::Module::kRunnable;
+  }
   bool ImplementsFunction(const ffi::String& name) final { return kernels_.count(name) != 0; }
 
   ffi::Optional<ffi::Function> GetFunction(const ffi::String& name) final {
@@ -203,10 +212,12 @@ ffi::Module CreateModule(ffi::Map<ffi::String, ffi::Map<ffi::String, ffi::String
 ffi::Module LoadModule(const ffi::Bytes& bytes) {
   std::string_view text(bytes.data(), bytes.size());
   if (text.substr(0, kMagic.size()) != kMagic) {
-    TVM_FFI_THROW(ValueError) << "this library holds Ascend kernels that another version of tvm_ascend saved; build "
-                              << "and export it again with this version";
+    TVM_FFI_THROW(ValueError)
+        << "this library holds Ascend kernels that another version of tvm_ascend saved; build "
+        << "and export it again with this version";
   }
-  auto parsed = ffi::json::Parse(ffi::String(text.data() + kMagic.size(), text.size() - kMagic.size()));
+  auto parsed =
+      ffi::json::Parse(ffi::String(text.data() + kMagic.size(), text.size() - kMagic.size()));
   ffi::Map<ffi::String, ffi::Map<ffi::String, ffi::String>> kernels;
   for (const auto& [name, parts] : parsed.cast<ffi::json::Object>()) {
     ffi::Map<ffi::String, ffi::String> copied;

@@ -105,7 +105,8 @@ uint8_t SpaceOf(const T& argument) {
   }
 }
 
-// The place of a statement in the emitted source, as reports print it; lives as long as the library.
+// The place of a statement in the emitted source, as reports print it; lives as long as the
+// library.
 inline const char* Where(int line) {
   static std::mutex mutex;
   static std::map<int, std::string> places;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `half` and `bfloat16_t` as values that are stored rounded and computed as float; no implicit conversions.
+// `half` and `bfloat16_t` as values that are stored rounded and computed as float; no implicit
+// conversions.
 #ifndef TVM_ASCEND_TWIN_FLOAT16_H_
 #define TVM_ASCEND_TWIN_FLOAT16_H_
 
@@ -31,7 +32,8 @@ inline uint16_t HalfBits(float value) {
   if (size > 0x7f800000u) return static_cast<uint16_t>(sign | 0x7e00u | ((size >> 13) & 0x3ffu));
   if (size >= 0x47800000u) return static_cast<uint16_t>(sign | 0x7c00u);  // 2^16 and infinity
   if (size < 0x33000000u) return static_cast<uint16_t>(sign);             // below half of 2^-24
-  if (size >= 0x38800000u) {  // 2^-14: normal; a carry out of the fraction rightly raises the exponent
+  if (size >=
+      0x38800000u) {  // 2^-14: normal; a carry out of the fraction rightly raises the exponent
     return static_cast<uint16_t>(sign | RoundOff(size - 0x38000000u, 13));
   }
   const int shift = 126 - static_cast<int>(size >> 23);
@@ -39,7 +41,8 @@ inline uint16_t HalfBits(float value) {
 }
 
 inline float HalfValue(uint16_t bits) {
-  const uint32_t sign = (bits & 0x8000u) << 16, exponent = (bits >> 10) & 0x1fu, fraction = bits & 0x3ffu;
+  const uint32_t sign = (bits & 0x8000u) << 16, exponent = (bits >> 10) & 0x1fu,
+                 fraction = bits & 0x3ffu;
   if (exponent == 0x1fu) return FloatOf(sign | 0x7f800000u | (fraction << 13));
   if (exponent != 0) return FloatOf(sign | ((exponent + 112) << 23) | (fraction << 13));
   const float size = static_cast<float>(fraction) * 0x1p-24f;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of Ascend C that tvm_ascend emits, for a host compiler: every instruction runs on the simulator.
+// The part of Ascend C that tvm_ascend emits, for a host compiler: every instruction runs on the
+// simulator.
 #ifndef TVM_ASCEND_TWIN_KERNEL_OPERATOR_H_
 #define TVM_ASCEND_TWIN_KERNEL_OPERATOR_H_
 
@@ -11,6 +12,7 @@
 #define GM_ADDR __gm__ uint8_t*
 #define KERNEL_TASK_TYPE_DEFAULT(value)
 
+// clang-format off: each of these needs the ones before it
 #include "ascendc_enums.h"
 #include "float16.h"
 #include "bridge.h"
@@ -19,6 +21,7 @@
 
 #include "ascendc_structs.inc"
 #include "ascendc_functions.inc"
+// clang-format on
 
 namespace AscendC {
 

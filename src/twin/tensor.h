@@ -16,12 +16,18 @@ constexpr TwinSpace SpaceOfPosition(AscendC::TPosition position) {
   switch (position) {
     case TPosition::A1:
     case TPosition::B1:
-    case TPosition::C1: return kTwinL1;
-    case TPosition::A2: return kTwinL0A;
-    case TPosition::B2: return kTwinL0B;
-    case TPosition::CO1: return kTwinL0C;
-    case TPosition::GM: return kTwinGM;
-    default: return kTwinUB;
+    case TPosition::C1:
+      return kTwinL1;
+    case TPosition::A2:
+      return kTwinL0A;
+    case TPosition::B2:
+      return kTwinL0B;
+    case TPosition::CO1:
+      return kTwinL0C;
+    case TPosition::GM:
+      return kTwinGM;
+    default:
+      return kTwinUB;
   }
 }
 

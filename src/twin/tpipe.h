@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TPipe hands out memory; TBuf is a piece of one memory. The simulator knows neither: both cost nothing here.
+// TPipe hands out memory; TBuf is a piece of one memory. The simulator knows neither: both cost
+// nothing here.
 #ifndef TVM_ASCEND_TWIN_TPIPE_H_
 #define TVM_ASCEND_TWIN_TPIPE_H_
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two exports of a twin library; TVM_ASCEND_TWIN_MAIN(kernel, parameters) follows the kernel's source.
+// The two exports of a twin library; TVM_ASCEND_TWIN_MAIN(kernel, parameters) follows the kernel's
+// source.
 #ifndef TVM_ASCEND_TWIN_TWIN_MAIN_H_
 #define TVM_ASCEND_TWIN_TWIN_MAIN_H_
 
@@ -48,10 +49,12 @@ inline const char* Bind(const TwinApi* given) {
 }  // namespace twin
 
 #define TVM_ASCEND_TWIN_EXPORT extern "C" __attribute__((visibility("default")))
-#define TVM_ASCEND_TWIN_MAIN(kernel, count)                                                 \
-  TVM_ASCEND_TWIN_EXPORT const char* tvm_ascend_twin_bind(const TwinApi* api) {             \
-    return twin::Bind(api);                                                                 \
-  }                                                                                         \
-  TVM_ASCEND_TWIN_EXPORT void tvm_ascend_twin_run(const int64_t* args) { twin::Run<count>(kernel, args); }
+#define TVM_ASCEND_TWIN_MAIN(kernel, count)                                     \
+  TVM_ASCEND_TWIN_EXPORT const char* tvm_ascend_twin_bind(const TwinApi* api) { \
+    return twin::Bind(api);                                                     \
+  }                                                                             \
+  TVM_ASCEND_TWIN_EXPORT void tvm_ascend_twin_run(const int64_t* args) {        \
+    twin::Run<count>(kernel, args);                                             \
+  }
 
 #endif  // TVM_ASCEND_TWIN_TWIN_MAIN_H_
