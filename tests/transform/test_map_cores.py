@@ -6,7 +6,7 @@ import tvm
 from tvm.ir import assert_structural_equal
 
 from tvm_ascend import language as T
-from tvm_ascend.errors import NestedGrid, NoUnitForDtype
+from tvm_ascend.errors import NestedGrid, NoThreads, NoUnitForDtype
 from tvm_ascend.target import as_target
 from tvm_ascend.transform.map_cores import MapCores
 
@@ -119,4 +119,23 @@ def test_dtype_of_no_unit_is_refused():
         A[0] = tirx.float64(1)
 
     with pytest.raises(NoUnitForDtype, match="`A` has dtype 'float64'"):
+        mapped(kernel)
+
+
+def test_bound_loop_is_a_grid():
+    @T.prim_func
+    def kernel(A: T.Tensor((4,), "float32")):
+        for b in T.thread_binding(4, thread="blockIdx.x"):
+            A[b] = 1.0
+
+    assert_structural_equal(mapped(kernel).body, mapped(grid_of(4)).body, map_free_vars=True)
+
+
+def test_threads_are_refused():
+    @T.prim_func
+    def kernel(A: T.Tensor((4,), "float32")):
+        for b in T.thread_binding(4, thread="threadIdx.x"):
+            A[b] = 1.0
+
+    with pytest.raises(NoThreads, match=r"threadIdx\.x"):
         mapped(kernel)

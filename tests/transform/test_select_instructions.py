@@ -184,3 +184,16 @@ def test_instructions_and_other_statements_are_left_alone():
     func = select(kernel)
     assert keys(func) == ["duplicate", "pipe_barrier"]
     assert not notes_of(func)
+
+
+def test_loops_without_order_of_any_kind_are_vectorised(rng):
+    @T.prim_func
+    def kernel(A: T.Tensor((64,), "float32"), B: T.Tensor((64,), "float32")):
+        for i in T.vectorized(64):
+            B[i] = A[i] * 2.0
+        for i in T.parallel(64):
+            B[i] = B[i] + 1.0
+
+    a, b = integers(rng, 64), np.zeros(64, "float32")
+    assert not run(kernel, a, b)
+    assert_equal(b, a * 2 + 1)

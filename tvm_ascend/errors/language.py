@@ -110,6 +110,17 @@ class NestedGrid(AscendError):
         )
 
 
+class NoThreads(AscendError):
+    """A loop bound to threads of a block."""
+
+    def __init__(self, axis: str, span: object) -> None:
+        super().__init__(
+            f"{at(span)}: a loop is bound to {axis}, but an Ascend core runs one instruction "
+            "stream and has no threads; allowed is blockIdx. Write T.Parallel for loops over "
+            "elements."
+        )
+
+
 class NoUnitForDtype(AscendError):
     """A tensor of a dtype that no unit of the chip has."""
 

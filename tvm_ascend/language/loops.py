@@ -8,12 +8,23 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 import tvm
+from tvm import tirx
 from tvm.script import tirx as tvm_script
 
 from tvm_ascend.errors import ParallelOutsideKernel
 
 PARALLEL = "ascend.parallel"
 NUM_STAGES = "ascend.num_stages"
+
+_UNORDERED = (tirx.ForKind.PARALLEL, tirx.ForKind.VECTORIZED)
+
+
+def is_parallel(loop: object) -> bool:
+    """Whether iterations of a statement that is a loop have no order."""
+    if not isinstance(loop, tirx.For):
+        return False
+    return PARALLEL in loop.annotations or loop.kind in _UNORDERED
+
 
 _parallel_vars: ContextVar[list | None] = ContextVar("parallel_vars", default=None)
 

@@ -86,6 +86,8 @@ def _argument(key: str, value: object) -> object:
     if isinstance(value, bool):
         return tirx.IntImm("bool", value)
     if isinstance(value, int):
+        if value >= 2**63:  # a word of bits
+            value -= 2**64
         return tirx.IntImm("int32" if -(2**31) <= value < 2**31 else "int64", value)
     if isinstance(value, float):
         return tirx.FloatImm("float32", value)

@@ -227,10 +227,12 @@ class Evaluator(Values):
 
     def finish(self, value: Value, into: Access) -> None:
         """Make sure a value stands in its destination, along all of the destination's domain."""
-        if value.access is into:
-            return
-        domain, ctx, dtype = self.nest.domain(into), self.ctx, value.dtype
-        target = Value(dtype, domain, access=into)
+        if value.access is not into:
+            self.spread(value, Value(value.dtype, self.nest.domain(into), access=into))
+
+    def spread(self, value: Value, target: Value) -> None:
+        """Copy a value along all of the target's domain."""
+        domain, ctx, dtype = target.domain, self.ctx, value.dtype
         if value.expr is not None:
             if not supports("duplicate", dtype):
                 raise NotVectorizable(f"no instruction fills {dtype}")

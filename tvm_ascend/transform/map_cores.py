@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import tvm
 import tvm_ffi
 from tvm import tirx
 from tvm.sym import Analyzer
 from tvm.tirx.transform.function_pass import prim_func_pass
 
-from tvm_ascend.errors import EmptyGrid, NestedGrid, NoUnitForDtype
+from tvm_ascend.errors import EmptyGrid, NestedGrid, NoThreads, NoUnitForDtype
 from tvm_ascend.isa.instr import CoreType, Space
 from tvm_ascend.isa.table import TABLE
 from tvm_ascend.language.loops import NUM_STAGES
@@ -40,24 +42,39 @@ def core_type_of(body: tirx.Stmt) -> CoreType:
     return CoreType.AIC if found else CoreType.AIV
 
 
-def _is_grid(stmt: object) -> bool:
-    if not (isinstance(stmt, tirx.AttrStmt) and stmt.attr_key == "thread_extent"):
-        return False
-    return stmt.node.thread_tag.startswith("blockIdx.")
+@dataclass(frozen=True)
+class _Axis:
+    """One dimension of the grid."""
+
+    var: tvm.ir.Var
+    extent: tvm.ir.Expr
+    tag: str
+    span: tvm.ir.Span | None
 
 
-def _peel(body: tirx.Stmt) -> tuple[list[tirx.AttrStmt], tirx.Stmt]:
+def _thread_axis(stmt: object) -> _Axis | None:
+    """Read a statement that is bound to a thread axis, in either of TIR's two forms."""
+    if isinstance(stmt, tirx.AttrStmt) and stmt.attr_key == "thread_extent":
+        return _Axis(stmt.node.var, stmt.value, stmt.node.thread_tag, stmt.span)
+    if isinstance(stmt, tirx.For) and stmt.thread_binding is not None:
+        return _Axis(stmt.loop_var, stmt.extent, stmt.thread_binding.thread_tag, stmt.span)
+    return None
+
+
+def _peel(body: tirx.Stmt) -> tuple[list[_Axis], tirx.Stmt]:
     """Split a kernel into its grid dimensions, outermost first, and what runs for each point."""
     grid = []
-    while _is_grid(body):
-        grid.append(body)
+    while (axis := _thread_axis(body)) is not None and axis.tag.startswith("blockIdx."):
+        grid.append(axis)
         body = body.body
 
-    def nested(stmt: tirx.AttrStmt) -> None:
-        if _is_grid(stmt):
-            raise NestedGrid(stmt.node.thread_tag, stmt.span)
+    def nested(stmt: tirx.Stmt) -> None:
+        axis = _thread_axis(stmt)
+        if axis is not None:
+            error = NestedGrid if axis.tag.startswith("blockIdx.") else NoThreads
+            raise error(axis.tag, axis.span)
 
-    tvm_ffi.structural_walk(body, [(tirx.AttrStmt, nested)])
+    tvm_ffi.structural_walk(body, [((tirx.AttrStmt, tirx.For), nested)])
     return grid, body
 
 
@@ -71,13 +88,13 @@ def _check_dtypes(func: tirx.PrimFunc) -> None:
             raise NoUnitForDtype(f"`{buffer.name}`", str(buffer.ty.dtype), allowed)
 
 
-def _points(grid: list[tirx.AttrStmt], flat: tvm.ir.Expr) -> dict[tvm.ir.Var, tvm.ir.Expr]:
+def _points(grid: list[_Axis], flat: tvm.ir.Expr) -> dict[tvm.ir.Var, tvm.ir.Expr]:
     """Recover every grid variable from the flat block number; the first varies fastest."""
     points: dict[tvm.ir.Var, tvm.ir.Expr] = {}
-    for attr in grid[:-1]:
-        points[attr.node.var] = tirx.floormod(flat, attr.value)
-        flat = tirx.floordiv(flat, attr.value)
-    points[grid[-1].node.var] = flat
+    for axis in grid[:-1]:
+        points[axis.var] = tirx.floormod(flat, axis.extent)
+        flat = tirx.floordiv(flat, axis.extent)
+    points[grid[-1].var] = flat
     return {v: e if v.ty == e.ty else tirx.Cast(str(v.ty.dtype), e) for v, e in points.items()}
 
 
@@ -111,10 +128,10 @@ class MapCores:
         _check_dtypes(func)
         grid, body = _peel(func.body)
         total: tvm.ir.Expr = tirx.IntImm("int32", 1)
-        for attr in grid:
-            total = total * attr.value
+        for axis in grid:
+            total = total * axis.extent
         if isinstance(total, tirx.IntImm) and int(total) < 1:
-            raise EmptyGrid(tuple(a.value for a in grid), grid[0].span)
+            raise EmptyGrid(tuple(a.extent for a in grid), grid[0].span)
         cores = chip_of(func).cores(core_type_of(body))
         launched = min(int(total), cores) if isinstance(total, tirx.IntImm) else cores
         span = grid[0].span if grid else func.span

@@ -20,14 +20,14 @@ _NODE_OF_KIND = {"sum": tirx.Add, "max": tirx.Max, "min": tirx.Min}
 
 
 def scalar_loop(loop: tirx.For) -> tirx.For:
-    """Return a parallel loop as a plain serial one; any other loop as it is."""
-    if PARALLEL not in loop.annotations:
+    """Return a loop of any kind as a plain serial one."""
+    if PARALLEL not in loop.annotations and loop.kind == tirx.ForKind.SERIAL:
         return loop
     return tirx.For(
         loop.loop_var,
         loop.min,
         loop.extent,
-        loop.kind,
+        tirx.ForKind.SERIAL,
         loop.body,
         loop.thread_binding,
         {k: v for k, v in loop.annotations.items() if k != PARALLEL},

@@ -178,11 +178,8 @@ class _Store:
         """Spread a value that is the same in every lane."""
         if LANE in value.domain:
             return value
-        domain = TILE if ROW in value.domain else LANES
-        target = self.values.temporary(domain, value.dtype)
-        if domain == TILE:
-            raise NotVectorizable("every element of a row is the same in a reduction over the row")
-        self.values.finish(value, target.access)
+        target = self.values.temporary(TILE if ROW in value.domain else LANES, value.dtype)
+        self.values.spread(value, target)
         return target
 
     def _direct(self, wide: str) -> bool:

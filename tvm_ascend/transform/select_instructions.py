@@ -11,7 +11,7 @@ from tvm.tirx.transform.function_pass import prim_func_pass
 from tvm_ascend.errors import at
 from tvm_ascend.hw.chip import ChipSpec
 from tvm_ascend.isa.instr import Space
-from tvm_ascend.language.loops import NUM_STAGES, PARALLEL
+from tvm_ascend.language.loops import NUM_STAGES, is_parallel
 from tvm_ascend.language.ops import TILE_OPS, key_of
 from tvm_ascend.layout.scope import space_of
 from tvm_ascend.target import chip_of
@@ -131,7 +131,7 @@ class _Selector:
 
     def loop(self, stmt: tirx.For, mutator: object) -> tirx.Stmt:
         self.analyzer.bind(stmt.loop_var, tvm.ir.Range.from_min_extent(stmt.min, stmt.extent))
-        if PARALLEL not in stmt.annotations or self.scalar:
+        if not is_parallel(stmt) or self.scalar:
             return mutator.default_mutate(scalar_loop(stmt))
         ctx = self.context(stmt.span)
         try:

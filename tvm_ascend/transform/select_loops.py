@@ -10,7 +10,7 @@ import tvm_ffi
 from tvm import tirx
 
 from tvm_ascend.isa.instr import Space
-from tvm_ascend.language.loops import PARALLEL
+from tvm_ascend.language.loops import is_parallel
 from tvm_ascend.language.ops import key_of
 from tvm_ascend.layout.scope import space_of
 from tvm_ascend.schedule.match import is_zero
@@ -57,7 +57,8 @@ def select_loops(ctx: Selection, stmt: tirx.For, clear: bool = False) -> list[ti
 
 def select_statement(ctx: Selection, stmt: tirx.BufferStore) -> list[tirx.Stmt]:
     """Select a store outside any element loop as instructions on one element."""
-    if space_of(stmt.buffer) is not Space.UB:
+    reads_ub = any(space_of(x.source) is Space.UB for x in loads_of(stmt.value))
+    if space_of(stmt.buffer) is not Space.UB and not reads_ub:
         raise NotVectorizable("it is in no parallel loop")
     return select_store(ctx, [], ElementStore(stmt.buffer, tuple(stmt.indices), stmt.value))
 
@@ -67,7 +68,7 @@ def clears_for(fill: tirx.Stmt, loop: tirx.Stmt) -> bool:
     if key_of(fill) != "tile_fill" or not isinstance(loop, tirx.For):
         return False
     loops: dict = {}
-    while isinstance(loop, tirx.For) and PARALLEL in loop.annotations and is_zero(loop.min):
+    while is_parallel(loop) and is_zero(loop.min):
         loops[loop.loop_var] = loop.extent
         loop = loop.body
     region, value = fill.value.args
@@ -93,7 +94,7 @@ def _open(ctx: Selection, stmt: tirx.Stmt) -> list[_Item]:
     loops: list[Loop] = []
     values: dict = {}
     while isinstance(stmt, tirx.For):
-        if PARALLEL not in stmt.annotations:
+        if not is_parallel(stmt):
             raise NotVectorizable("it contains a loop that is not parallel")
         ctx.analyzer.bind(stmt.loop_var, tvm.ir.Range.from_min_extent(stmt.min, stmt.extent))
         extent = substitute(stmt.extent, values)
