@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import sys
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import asdict
@@ -14,23 +16,11 @@ from tvm_ascend.demo import basics, developer, model, tuning
 from tvm_ascend.demo.check import Check, table
 from tvm_ascend.demo.kernels import make_matmul
 
+Step = tuple[str, Callable[[], Iterable[Check]]]
 
-def run(out: Path, *, trials: int = 64, as_json: bool = False) -> int:
-    """Run every step, write the artifacts to ``out``, print the table.
 
-    Returns
-    -------
-    0 when every check passed, else 1.
-    """
-    out.mkdir(parents=True, exist_ok=True)
-    checks: list[Check] = []
-
-    def step(title: str, body: Callable[[], Iterable[Check]]) -> None:
-        print(f"\n== {title}", flush=True)
-        start = time.perf_counter()
-        checks.extend(body())
-        print(f"   ({time.perf_counter() - start:.1f} s)", flush=True)
-
+def steps(out: Path, trials: int) -> list[Step]:
+    """Title and body of every step, in order; later steps use kernels of earlier ones."""
     kernels: dict[str, Any] = {}
 
     def layer_norm() -> list[Check]:
@@ -53,17 +43,46 @@ def run(out: Path, *, trials: int = 64, as_json: bool = False) -> int:
         found.append(developer.broken_layer_norm(kernels["layer_norm"], out))
         return found
 
-    step("1 layer norm, the tile-language listing, on the simulator", layer_norm)
-    step("2 plain TVMScript matmul, default schedule", matmuls)
-    step(
-        f"3 MetaSchedule + XGBoost, {trials} trials on the simulator",
-        lambda: tuning.run_tuning(make_matmul(*basics.MATMULS[0]), out, trials),
-    )
-    step("5 twin: the emitted Ascend C compiled by g++", twins)
-    step("6 Developer mode", workbench)
-    step("7 Relax model, saved and loaded again", lambda: model.run_model(out))
-    print(f"\nwritten to {out}:", ", ".join(sorted(p.name for p in out.iterdir())))
-    print(f"\n{table(checks)}")
+    return [
+        ("layer norm, the tile-language listing, on the simulator", layer_norm),
+        ("plain TVMScript matmul, default schedule", matmuls),
+        (
+            f"MetaSchedule + XGBoost, {trials} trials on the simulator",
+            lambda: tuning.run_tuning(make_matmul(*basics.MATMULS[0]), out, trials),
+        ),
+        ("twin: the emitted Ascend C compiled by g++", twins),
+        ("Developer mode", workbench),
+        ("Relax model, saved and loaded again", lambda: model.run_model(out)),
+    ]
+
+
+def run(out: Path, *, trials: int = 64, as_json: bool = False) -> int:
+    """Run every step, write the artifacts to ``out``, print the table.
+
+    Parameters
+    ----------
+    as_json : standard output holds only the checks, as JSON; the rest goes to standard error.
+
+    Returns
+    -------
+    0 when every check passed, else 1.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    with contextlib.redirect_stdout(sys.stderr if as_json else sys.stdout):
+        checks = run_steps(steps(out, trials))
+        print(f"\nwritten to {out}:", ", ".join(sorted(p.name for p in out.iterdir())))
+        print(f"\n{table(checks)}")
     if as_json:
-        print(json.dumps([asdict(c) for c in checks]))
+        print(json.dumps([asdict(c) for c in checks], indent=1))
     return int(any(not c.passed for c in checks))
+
+
+def run_steps(todo: Iterable[Step]) -> list[Check]:
+    """Run steps in order and collect what they checked."""
+    checks: list[Check] = []
+    for number, (title, body) in enumerate(todo, 1):
+        print(f"\n== {number} {title}", flush=True)
+        start = time.perf_counter()
+        checks.extend(body())
+        print(f"   ({time.perf_counter() - start:.1f} s)", flush=True)
+    return checks
