@@ -27,6 +27,7 @@ Fiber::~Fiber() { munmap(memory_, mapped_bytes_); }
 
 void Fiber::enter(unsigned low, unsigned high) {
   auto* self = reinterpret_cast<Fiber*>(static_cast<uintptr_t>(high) << 32 | low);
+  after_switch(nullptr, &self->outside_stack_);
   try {
     self->work_();
   } catch (...) {
@@ -40,8 +41,9 @@ void Fiber::start(std::function<void()> work) {
   work_ = std::move(work);
   failure_ = nullptr;
   getcontext(&inside_);
+  inside_stack_ = {memory_ + page, mapped_bytes_ - page};
   inside_.uc_stack.ss_sp = memory_ + page;
-  inside_.uc_stack.ss_size = mapped_bytes_ - page;
+  inside_.uc_stack.ss_size = inside_stack_.bytes;
   inside_.uc_link = nullptr;
   const auto self = reinterpret_cast<uintptr_t>(this);
   makecontext(&inside_, reinterpret_cast<void (*)()>(&Fiber::enter), 2, static_cast<unsigned>(self),
@@ -49,11 +51,15 @@ void Fiber::start(std::function<void()> work) {
 }
 
 void Fiber::resume() {
+  void* saved = nullptr;
+  before_switch(&saved, inside_stack_);
   swapcontext(&outside_, &inside_);
+  after_switch(saved, nullptr);
   if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
 }
 
 void Fiber::abandon() {
+  before_switch(nullptr, outside_stack_);
   setcontext(&outside_);
   __builtin_unreachable();
 }

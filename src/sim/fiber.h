@@ -10,6 +10,8 @@
 #include <exception>
 #include <functional>
 
+#include "sanitizer.h"
+
 namespace tvm_ascend::sim {
 
 class Fiber {
@@ -35,6 +37,8 @@ class Fiber {
   std::size_t mapped_bytes_;
   ucontext_t inside_;
   ucontext_t outside_;
+  StackBounds inside_stack_;
+  StackBounds outside_stack_;
   std::function<void()> work_;
   std::exception_ptr failure_;
 };
