@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -20,9 +21,10 @@ REPORTED = {
 }  # fmt: skip
 
 
-def run(*arguments, **environment):
+def run(*arguments, cwd=None, **environment):
     return subprocess.run(
         [sys.executable, "-m", "tvm_ascend", *arguments],
+        cwd=cwd,
         capture_output=True,
         text=True,
         env=os.environ | environment,
@@ -96,6 +98,25 @@ def test_wrong_version_is_named(monkeypatch):
     assert (check.status, check.blocks) == (WRONG, True)
     assert "needed 0.0.1" in check.detail
     assert "tensorize" in check.meaning
+
+
+@pytest.mark.parametrize(
+    ("content", "said"), [(b"\x7fELF not really", "libtvm_ascend.so"), (None, "is not there")]
+)
+def test_runs_when_the_native_library_is_broken_or_missing(tmp_path, content, said):
+    package = Path(doctor.__file__).parent
+    copied = tmp_path / "tvm_ascend"
+    shutil.copytree(package, copied, ignore=shutil.ignore_patterns("lib", "__pycache__"))
+    if content is not None:
+        (copied / "lib").mkdir()
+        (copied / "lib" / "libtvm_ascend.so").write_bytes(content)
+    done = run("doctor", "--json", cwd=tmp_path, PYTHONPATH=str(tmp_path))
+    assert done.returncode == 1, done.stderr
+    by_name = {check["name"]: check for check in json.loads(done.stdout)["checks"]}
+    assert by_name["native library"]["status"] == WRONG
+    assert said in by_name["native library"]["detail"]
+    assert "pip install" in by_name["native library"]["mend"]
+    assert by_name["tvm"]["status"] == by_name["target"]["status"] == FOUND
 
 
 def test_native_library_that_crashes_is_a_finding(monkeypatch):
