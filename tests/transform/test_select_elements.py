@@ -301,3 +301,76 @@ def test_rows_chosen_by_indices_in_memory(rng):
     b = np.zeros_like(a)
     run(kernel, a, index, b)
     assert_equal(b, a[index])
+
+
+def test_several_stores_and_bindings_in_one_loop(rng):
+    @T.prim_func
+    def kernel(
+        A: T.Tensor((10, 100), "float32"),
+        B: T.Tensor((10, 100), "float32"),
+        C: T.Tensor((10, 100), "float32"),
+    ):
+        with T.Kernel(5) as bx:
+            for i, j in T.Parallel(2, 100):
+                x: T.let[T.float32] = A[bx * 2 + i, j] * 2.0
+                B[bx * 2 + i, j] = x + 1.0
+                C[bx * 2 + i, j] = B[bx * 2 + i, j] * x
+
+    a = integers(rng, 10, 100)
+    b, c = np.zeros_like(a), np.zeros_like(a)
+    assert not run(kernel, a, b, c)
+    assert_equal(b, a * 2 + 1)
+    assert_equal(c, b * a * 2)
+
+
+def test_rows_that_depend_on_the_row_before(rng):
+    @T.prim_func
+    def kernel(A: T.Tensor((64, 48), "float32"), B: T.Tensor((64, 48), "float32")):
+        with T.Kernel(4) as bx:
+            a = T.alloc_fragment((16, 48))
+            total = T.alloc_fragment((48,))
+            T.copy(A[bx * 16 : (bx + 1) * 16, :], a)
+            T.clear(total)
+            for r in T.serial(16):
+                for j in T.Parallel(48):
+                    total[j] = total[j] + a[r, j]
+                for j in T.Parallel(48):
+                    a[r, j] = total[j]
+            T.copy(a, B[bx * 16 : (bx + 1) * 16, :])
+
+    a = integers(rng, 64, 48)
+    b = np.zeros_like(a)
+    assert not run(kernel, a, b)
+    assert_equal(b, a.reshape(4, 16, 48).cumsum(1).reshape(64, 48))
+
+
+def test_softmax_of_rows_longer_than_a_tile(rng):
+    @T.prim_func
+    def kernel(A: T.Tensor((3, 1000), "float16"), B: T.Tensor((3, 1000), "float16")):
+        with T.Kernel(3) as bx:
+            top = T.alloc_fragment((1,))
+            total = T.alloc_fragment((1,))
+            new_top = T.alloc_fragment((1,))
+            T.fill(top, -1e30)
+            T.clear(total)
+            for c in T.Pipelined(T.ceildiv(1000, 250)):
+                a = T.alloc_fragment((250,))
+                T.copy(A[bx, c * 250], a)
+                T.reduce_max(a, new_top, dim=0)
+                new_top[0] = T.max(new_top[0], top[0])
+                total[0] = total[0] * T.exp(top[0] - new_top[0])
+                top[0] = new_top[0]
+                for i in T.Parallel(250):
+                    T.atomic_add(total[0], T.exp(a[i] - top[0]))
+            for c in T.Pipelined(T.ceildiv(1000, 250)):
+                b = T.alloc_fragment((250,))
+                T.copy(A[bx, c * 250], b)
+                for i in T.Parallel(250):
+                    b[i] = T.exp(b[i] - top[0]) / total[0]
+                T.copy(b, B[bx, c * 250])
+
+    x = rng.standard_normal((3, 1000)).astype("float16")
+    y = np.zeros_like(x)
+    assert not run(kernel, x, y)
+    powers = np.exp(x.astype("float64") - x.max(1, keepdims=True))
+    np.testing.assert_allclose(y, powers / powers.sum(1, keepdims=True), atol=1e-5)

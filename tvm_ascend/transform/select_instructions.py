@@ -180,7 +180,8 @@ class _Selector:
 
     def report(self, what: str, span: tvm.ir.Span | None, reason: NotVectorizable) -> None:
         """Note that a statement runs on the scalar unit."""
-        self.notes.append(f"scalar: {what} at {at(span)} because {reason}")
+        where = f" at {at(span)}" if at(span) else ""
+        self.notes.append(f"scalar: {what}{where} because {reason}")
 
 
 def _sequence(stmts: list[tirx.Stmt], ctx: Selection) -> tirx.Stmt:
