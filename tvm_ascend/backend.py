@@ -10,18 +10,19 @@ _registered = False
 
 def register() -> None:
     """Register targets, errors, pipelines and lazy loaders; loads no library and runs once."""
-    import tvm  # noqa: F401  `import tvm` calls this function back through the entry point
+    import tvm  # `import tvm` calls this function back through the entry point
 
     global _registered
     if _registered:
         return
-    from . import target
-    from .relax import dispatch
-
-    target.register_tags()
     _register_errors()
     _register_lazy_loaders()
-    dispatch.install()
+    if not tvm._RUNTIME_ONLY:
+        from . import target
+        from .relax import dispatch
+
+        target.register_tags()
+        dispatch.install()
     _registered = True
 
 

@@ -113,9 +113,10 @@ ffi::Tensor View(const Kernel& kernel, const Param& param, void* address) {
 }
 
 void MakeControl(Kernel* kernel) {
+  ffi::Function build = Required("target.build.llvm", kernel->name);
   ffi::Any lowered = Required("ffi.FromJSONGraphString", kernel->name)(kernel->parts["control"]);
   ffi::Any target = Required("target.Target", kernel->name)(ffi::String("llvm"));
-  auto module = Required("target.build.llvm", kernel->name)(lowered, target).cast<ffi::Module>();
+  auto module = build(lowered, target).cast<ffi::Module>();
   kernel->control_module = module;
   kernel->control = module->GetFunction("control");
 }

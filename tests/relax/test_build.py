@@ -141,6 +141,26 @@ def test_loading_without_this_package_says_what_is_missing(executable, tmp_path,
     assert "ffi.Module.load_from_bytes.ascend" in done.stderr
 
 
+RUN_ADD = """
+import sys
+import tvm
+device = tvm.device("ext_dev", 0)
+tensors = [tvm.runtime.empty((48, 70), "float32", device) for _ in range(3)]
+tvm.runtime.load_module(sys.argv[1])["add"](*tensors)
+"""
+
+
+def test_running_without_the_compiler_library_says_what_is_missing(
+    compiled_add, tmp_path, monkeypatch
+):
+    compiled_add.export_library(str(tmp_path / "add.so"))
+    monkeypatch.setenv("TVM_USE_RUNTIME_LIB", "1")
+    command = [sys.executable, "-W", "error", "-c", RUN_ADD, str(tmp_path / "add.so")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "kernel `add` cannot run: `target.build.llvm` is not in this process" in done.stderr
+
+
 def test_plain_tvm_compile(compiled_add, rng):
     a, b = (rng.integers(-99, 99, (48, 70)).astype("float32") for _ in range(2))
     tensors = on_device(a, b, np.zeros_like(a))
