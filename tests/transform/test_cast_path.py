@@ -30,7 +30,7 @@ def test_integers_do_not_narrow(source, target):
 
 
 def test_unknown_dtype_has_no_path():
-    assert cast_path("int64", "float32") is None
+    assert cast_path("uint64", "float32") is None
 
 
 def test_every_step_is_an_instruction():
