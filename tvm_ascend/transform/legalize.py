@@ -129,5 +129,4 @@ def _check_alignment(program: Program, row: Instr, operand: Operand, rows: Any, 
 
 
 def _conditional(step: Step) -> bool:
-    assert step.parent is not None
-    return any(isinstance(seq.owner, Branch) for seq in step.parent.chain())
+    return any(isinstance(seq.owner, Branch) for seq in step.home.chain())

@@ -85,9 +85,7 @@ def _note(buffer: tirx.Var, wanted: int, got: int) -> str:
     if got == wanted:
         return f"Pipeline: `{buffer.name}` has {got} versions"
     space = placed_in(buffer).value
-    return (
-        f"Pipeline: `{buffer.name}` has {got} of {wanted} versions, more do not fit in {space}"
-    )
+    return f"Pipeline: `{buffer.name}` has {got} of {wanted} versions, more do not fit in {space}"
 
 
 def _choices(tree: Seq) -> list[Choice]:

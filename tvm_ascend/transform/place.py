@@ -103,7 +103,7 @@ def _pack(
 def _gap(
     size: int, taken: list[tuple[int, int]], step: int, partners: list[int], banks: int
 ) -> int:
-    """The lowest free address; with ``banks`` the best of those within one row of banks after it."""
+    """The lowest free address; with ``banks`` the best one within a row of banks after it."""
     address = 0
     for low, high in taken:
         if address + size <= low:

@@ -88,9 +88,7 @@ def memory_map(func: tirx.PrimFunc) -> list[MemoryEntry]:
     for life in lifetimes(build(func.body)):
         address = int(life.alloc.annotations[ADDRESS])
         first, last = life.lines
-        entries.append(
-            MemoryEntry(life.space.value, life.name, address, life.bytes, first, last)
-        )
+        entries.append(MemoryEntry(life.space.value, life.name, address, life.bytes, first, last))
     return sorted(entries, key=lambda e: (e.space, e.address, e.first_line))
 
 

@@ -120,8 +120,7 @@ def _info(group: list[Step], order: dict[Step, int]) -> SyncInfo:
 
 
 def _depth(step: Step) -> int:
-    assert step.parent is not None
-    return len(step.parent.loops())
+    return len(step.home.loops())
 
 
 def _nearest(order: dict[Step, int], at: Step, pipe: Pipe, way: int) -> tirx.Stmt | None:

@@ -23,7 +23,7 @@ from tvm_ascend.layout.scope import SPACE_OF_SCOPE
 
 @dataclass(frozen=True)
 class Access:
-    """``count`` rows of ``length`` elements, ``pitch`` elements apart, from ``indices`` of a buffer.
+    """``count`` rows of ``length`` elements, ``pitch`` elements apart, from ``indices`` on.
 
     Every number is a Python int where it is constant, else a TIR expression. ``pitch`` is 0 when
     there is one row.
@@ -102,9 +102,7 @@ def operand_accesses(row: Instr, call: tvm.ir.Call) -> list[Access]:
         count, pitch, length = _rows(operand, names)
         space, indices = placed_in(buffer), tuple(number(i) for i in load.indices)
         accesses.append(
-            Access(
-                buffer, space, row.pipe, operand.rw, indices, count, pitch, length, operand.name
-            )
+            Access(buffer, space, row.pipe, operand.rw, indices, count, pitch, length, operand.name)
         )
     return accesses
 

@@ -121,6 +121,8 @@ def _form(const: int, counters: dict, atoms: dict) -> Form:
 
 _CALLS: dict[str, Any] = {"__builtins__": {}, "minimum": np.minimum, "maximum": np.maximum}
 _CALLS["where"] = np.where
+SCALAR_CALLS: dict[str, Any] = {"__builtins__": {}, "minimum": min, "maximum": max}
+SCALAR_CALLS["where"] = lambda condition, a, b: a if condition else b
 _BINARY = {
     tirx.Add: "+",
     tirx.Sub: "-",

@@ -57,6 +57,14 @@ class Violation:
     second: Instance | Action
     points: tuple[Point, Point]
 
+    @property
+    def text(self) -> str:
+        """The two statements in words."""
+        sides = (self.first, self.second)
+        names = [x.kind if isinstance(x, Action) else str(x.step.stmt) for x in sides]
+        lines = [f"{n} at {p}" for n, p in zip(names, self.points, strict=True)]
+        return " before ".join(lines)
+
 
 Placed = dict[Node, list[Action]]
 
@@ -114,12 +122,10 @@ class Machine:
                 self._sequence(body, point)
 
     def _instruction(self, instance: Instance) -> None:
-        assert instance.step.pipe is not None
-        pipe = NUMBER[instance.step.pipe]
+        pipe = NUMBER[instance.step.queue]
         seen = self._issue(pipe)
         for earlier in instance.after:
-            assert earlier.step.pipe is not None
-            if seen[NUMBER[earlier.step.pipe]] <= self.position[earlier]:
+            if seen[NUMBER[earlier.step.queue]] <= self.position[earlier]:
                 self._report(earlier, instance, (earlier.point, instance.point))
                 return
         self.position[instance] = self.issued[pipe]

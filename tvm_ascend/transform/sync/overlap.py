@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from tvm_ascend.isa.instr import Space
 from tvm_ascend.transform.sync.affine import INF, Atom, Form, Interval
-from tvm_ascend.transform.sync.enumerate_gm import enumerated
+from tvm_ascend.transform.sync.enumerate import enumerated
 from tvm_ascend.transform.sync.program import Counter, Program, Rows
+from tvm_ascend.transform.sync.table import Table, tabulate
 
 Point = tuple[int, ...]
 
@@ -33,6 +35,10 @@ class Overlap:
     program: Program
     _known: dict[tuple, bool] = field(default_factory=dict)
     _uses: dict[tuple, tuple] = field(default_factory=dict)
+    _extents: dict[int, Interval] = field(default_factory=dict)
+    _tables: dict[int, Table | None] = field(default_factory=dict)
+    _kinds: dict[tuple, set[tuple[int, int]]] = field(default_factory=dict)
+    _enumerated: dict[tuple, bool] = field(default_factory=dict)
 
     def ever(self, a: Rows, b: Rows) -> bool:
         """Whether the two can touch the same memory in any pair of iterations."""
@@ -46,19 +52,61 @@ class Overlap:
 
     def at(self, a: Rows, b: Rows, nests: tuple, points: tuple[Point, Point]) -> bool:
         """Whether they can at these points; ``nests`` are the counters around a and b."""
+        if a.access.space is not Space.GM:
+            tables = self._table(a, nests[0]), self._table(b, nests[1])
+            if tables[0] is not None and tables[1] is not None:
+                return self._in_tables(*tables, points)
         relation = relate(nests, points)
-        gm = a.access.space is Space.GM
-        key: tuple = (id(a), id(b), relation.level)
-        if not gm:
-            key = (*key, *self._relevant(a, b, nests, points))
+        key = (id(a), id(b), relation.level, *self._relevant(a, b, nests, points))
         if key not in self._known:
-            test = self._in_gm if gm else self._on_chip
-            self._known[key] = test(a, b, _Places(self.program, nests, points, relation))
+            places = Places(self.program, nests, points, relation)
+            self._known[key] = self._meet(a, b, places)
         return self._known[key]
 
+    def least_length(self, rows: Rows) -> float:
+        """The shortest row of an access."""
+        table = self._tables.get(id(rows))
+        if table is None:
+            return self.program.reader.interval(rows.length).low
+        return min(values[3] for kind in table.kinds for values in kind.values())
+
+    def _table(self, rows: Rows, nest: tuple) -> Table | None:
+        if id(rows) not in self._tables:
+            self._tables[id(rows)] = tabulate(self.program, rows, nest)
+        return self._tables[id(rows)]
+
+    def _in_tables(self, a: Table, b: Table, points: tuple[Point, Point]) -> bool:
+        key = (id(a), id(b))
+        if key not in self._kinds:
+            count = max(len(a.kind_of), len(b.kind_of))
+            of_a, of_b = (t.kind_of * (count // len(t.kind_of)) for t in (a, b))
+            self._kinds[key] = set(zip(of_a, of_b, strict=True))
+        for i, j in self._kinds[key]:
+            x, y = a.at(i, points[0]), b.at(j, points[1])
+            if rows_meet(y[0] - x[0], x[1:], y[1:]):
+                return True
+        return False
+
+    def _meet(self, a: Rows, b: Rows, places: Places) -> bool:
+        gap = places.difference(a.start, b.start)
+        if gap.low == gap.high:
+            sizes = [places.size(f, side) for side, r in enumerate((a, b)) for f in _sizes(r)]
+            exact = all(s.low == s.high for s in sizes)
+            meet = rows_meet(int(gap.low), *_most(sizes))
+            if not meet or exact:
+                return meet
+        elif not _hulls_meet(gap, self._reach(a), self._reach(b)):
+            return False
+        if a.access.space is Space.GM:
+            return self._boxes(a, b, places) and self._tried(a, b, places)
+        return True
+
     def _extent(self, rows: Rows) -> Interval:
-        start = self.program.reader.interval(rows.start)
-        return Interval(start.low, start.high + self._reach(rows))
+        """The bytes an access can touch over all iterations."""
+        if id(rows) not in self._extents:
+            start = self.program.reader.interval(rows.start)
+            self._extents[id(rows)] = Interval(start.low, start.high + self._reach(rows))
+        return self._extents[id(rows)]
 
     def _reach(self, rows: Rows) -> float:
         bounds = self.program.reader.interval
@@ -76,30 +124,25 @@ class Overlap:
                 for nest, use in zip(nests, used, strict=True)
             )
         return tuple(
-            point[i]
-            for point, places in zip(points, self._uses[key], strict=True)
-            for i in places
+            point[i] for point, places in zip(points, self._uses[key], strict=True) for i in places
         )
 
-    def _on_chip(self, a: Rows, b: Rows, places: _Places) -> bool:
-        gap = places.difference(a.start, b.start)
-        if gap.low != gap.high:
-            return _hulls_meet(gap, self._reach(a), self._reach(b))
-        sizes = [places.size(form, side) for side, r in enumerate((a, b)) for form in _sizes(r)]
-        return rows_meet(int(gap.low), sizes[:3], sizes[3:])
-
-    def _in_gm(self, a: Rows, b: Rows, places: _Places) -> bool:
-        places = places.anywhere()
-        gap = places.difference(a.start, b.start)
-        if not _hulls_meet(gap, self._reach(a), self._reach(b)):
-            return False
+    def _boxes(self, a: Rows, b: Rows, places: Places) -> bool:
+        """By the indices of a tensor in GM: disjoint in one dimension is disjoint."""
         bounds = self.program.reader.interval
         for (i, reach_a, _), (j, reach_b, _) in zip(a.dims, b.dims, strict=False):
             reaches = bounds(reach_a).high, bounds(reach_b).high
             if not _hulls_meet(places.difference(i, j), *reaches):
                 return False
-        answer = enumerated(self.program, a, b, places.nests, places.relation)
-        return True if answer is None else answer
+        return True
+
+    def _tried(self, a: Rows, b: Rows, places: Places) -> bool:
+        """By trying every iteration on every core, if that is not too many."""
+        key = (id(a), id(b), places.relation.level)
+        if key not in self._enumerated:
+            answer = enumerated(self.program, a, b, places.nests, places.relation)
+            self._enumerated[key] = answer is not False
+        return self._enumerated[key]
 
 
 def relate(nests: tuple, points: tuple[Point, Point]) -> Relation:
@@ -115,14 +158,14 @@ def relate(nests: tuple, points: tuple[Point, Point]) -> Relation:
     return Relation(common, None)
 
 
-def rows_meet(gap: int, a: list, b: list) -> bool:
-    """Whether rows (count, pitch, length) meet when b starts ``gap`` after a; exact for one pitch."""
+def rows_meet(gap: int, a: Sequence, b: Sequence) -> bool:
+    """Whether rows (count, pitch, length) meet, b starting ``gap`` after a; exact for one pitch."""
     (count_a, pitch_a, length_a), (count_b, pitch_b, length_b) = a, b
     if min(count_a, count_b, length_a, length_b) <= 0:
         return False
     pitch_a = pitch_b if count_a == 1 else pitch_a
     pitch_b = pitch_a if count_b == 1 else pitch_b
-    if pitch_a != pitch_b or pitch_a in (0, INF) or INF in (count_a, count_b):
+    if pitch_a != pitch_b or pitch_a in (0, INF) or INF in (*a, *b):
         reach_a = length_a + (count_a - 1) * pitch_a if count_a > 1 else length_a
         reach_b = length_b + (count_b - 1) * pitch_b if count_b > 1 else length_b
         return -reach_b < gap < reach_a
@@ -136,21 +179,33 @@ def _hulls_meet(gap: Interval, reach_a: float, reach_b: float) -> bool:
     return gap.low < reach_a and gap.high > -reach_b
 
 
+def _most(sizes: list[Interval]) -> tuple[list, list]:
+    """The greatest counts and lengths; pitches that can vary are as good as one long row."""
+    sides = []
+    for count, pitch, length in (sizes[:3], sizes[3:]):
+        row = [count.high, pitch.high, length.high]
+        if pitch.low != pitch.high:
+            row = [1, 0, length.high + max(count.high - 1, 0) * pitch.high]
+        sides.append(row)
+    return sides[0], sides[1]
+
+
 def _sizes(rows: Rows) -> tuple[Form, Form, Form]:
     return rows.count, rows.pitch, rows.length
 
 
 def _forms(rows: Rows) -> tuple[Form, ...]:
-    return rows.start, rows.count, rows.pitch, rows.length
+    boxes = [form for index, extent, _ in rows.dims for form in (index, extent)]
+    return rows.start, rows.count, rows.pitch, rows.length, *boxes
 
 
 @dataclass
-class _Places:
+class Places:
     """Two points, and what is known about every counter at them."""
 
     program: Program
     nests: tuple[tuple[Counter, ...], tuple[Counter, ...]]
-    points: tuple[Point, Point] | None
+    points: tuple[Point, Point]
     relation: Relation
 
     def __post_init__(self) -> None:
@@ -160,17 +215,13 @@ class _Places:
         self.apart = frozenset(apart)
         self.values: list[dict[int, int]] = [{}, {}]
         self.remainders: list[dict[int, tuple[int, int]]] = [{}, {}]
-        for side, point in enumerate(self.points or ()):
+        for side, point in enumerate(self.points):
             for counter, at in zip(self.nests[side], point, strict=True):
                 if counter.exact:
                     self.values[side][counter.number] = at
                 else:
                     versions = counter.versions
                     self.remainders[side][counter.number] = (at % versions, versions)
-
-    def anywhere(self) -> _Places:
-        """The same relation, for all points that have it."""
-        return _Places(self.program, self.nests, None, self.relation)
 
     def difference(self, a: Form, b: Form) -> Interval:
         """Bounds of b at the second point minus a at the first."""
@@ -183,9 +234,9 @@ class _Places:
             total = total + self._atom(atom, atoms_a.get(atom, 0), atoms_b.get(atom, 0))
         return total
 
-    def size(self, form: Form, side: int) -> float:
-        """The greatest value of a count, pitch or length at one point."""
-        return self._at(form, side).high
+    def size(self, form: Form, side: int) -> Interval:
+        """What a count, pitch or length can be at one point."""
+        return self._at(form, side)
 
     def _at(self, form: Form, side: int) -> Interval:
         total = Interval(form.const, form.const)
@@ -206,18 +257,19 @@ class _Places:
             level = self.relation.level
             differs = self.nests[0][level].number if level is not None else -1
             if number == differs and factor_a == factor_b and number not in self.values[0]:
-                return self._distance(self.nests[0][level]).scaled(factor_b)
+                return self.distance().scaled(factor_b)
             low = self._range(number, 0).scaled(-factor_a)
             return low + self._range(number, 1).scaled(factor_b)
         return self.program.reader.bounds[number].scaled(factor_b - factor_a)
 
-    def _distance(self, counter: Counter) -> Interval:
+    def distance(self) -> Interval:
         """How many iterations of the differing loop lie between the points."""
         level = self.relation.level
-        if self.points is None:
-            return Interval(1, counter.most - 1)
+        if level is None:
+            return Interval(0, 0)
+        counter = self.nests[0][level]
         step = self.points[1][level] - self.points[0][level]
-        far = step >= counter.cut - counter.versions
+        far = not counter.exact and step >= counter.cut - counter.versions
         return Interval(step, counter.most - 1 if far else step)
 
     def _atom(self, atom: Atom, factor_a: int, factor_b: int) -> Interval:

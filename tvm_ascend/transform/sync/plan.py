@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from tvm_ascend.isa.instr import Pipe
 from tvm_ascend.transform.sync.machine import NUMBER, Action, Placed
@@ -52,17 +53,36 @@ class Sync:
     @property
     def seq(self) -> Seq:
         """The sequence that holds its statements."""
-        assert self.wait_at.parent is not None
-        return self.wait_at.parent
+        return self.wait_at.home
 
     @property
     def place(self) -> tuple:
         """What makes two syncs the same."""
-        return self.source, self.target, self.set_at, self.wait_at, self.carried, self.around, self.ids
+        pair = self.source, self.target, self.set_at, self.wait_at
+        return *pair, self.carried, self.around, self.ids
 
     def at(self, base: int) -> Sync:
         """The same flag with other ids."""
         return replace(self, base=base)
+
+    @cached_property
+    def statements(self) -> tuple[Statement, ...]:
+        """Every statement it consists of."""
+        source, target = NUMBER[self.source], NUMBER[self.target]
+        if self.is_barrier:
+            return (Statement(Action("barrier", source, target, self), self.wait_at, True, 3),)
+        depth = self.seq.loops().index(self.loop) if self.loop is not None else -1
+        pair = Action("set", source, target, self, self.base, self.ids, depth)
+        ranks = (5, -1) if self.around else (0, 2)
+        out = [
+            Statement(pair, self.set_at, self.around, ranks[0]),
+            Statement(replace(pair, kind="wait"), self.wait_at, not self.around, ranks[1]),
+        ]
+        for i in range(self.ids if self.carried else 0):
+            preset = Action("set", source, target, self, self.base + i)
+            out.append(Statement(preset, self.outer, True, 1))
+            out.append(Statement(replace(preset, kind="wait"), self.outer, False, 1))
+        return tuple(out)
 
 
 @dataclass(frozen=True)
@@ -75,28 +95,6 @@ class Statement:
     rank: int
 
 
-def statements(sync: Sync) -> list[Statement]:
-    """Every statement of a sync."""
-    source, target = NUMBER[sync.source], NUMBER[sync.target]
-    if sync.is_barrier:
-        return [Statement(Action("barrier", source, target, sync), sync.wait_at, True, 3)]
-    depth = sync.seq.loops().index(sync.loop) if sync.loop is not None else -1
-
-    def action(kind: str) -> Action:
-        return Action(kind, source, target, sync, sync.base, sync.ids, depth)
-
-    out = [
-        Statement(action("set"), sync.set_at, sync.around, 5 if sync.around else 0),
-        Statement(action("wait"), sync.wait_at, not sync.around, -1 if sync.around else 2),
-    ]
-    if sync.carried:
-        for i in range(sync.ids):
-            single = Action("set", source, target, sync, sync.base + i)
-            out.append(Statement(single, sync.outer, True, 1))
-            out.append(Statement(replace(single, kind="wait"), sync.outer, False, 1))
-    return out
-
-
 def placed(syncs: list[Sync]) -> tuple[Placed, Placed]:
     """The actions of a set of syncs before and after every node, in the order they are emitted.
 
@@ -104,7 +102,7 @@ def placed(syncs: list[Sync]) -> tuple[Placed, Placed]:
     """
     found: dict[tuple[Node, bool], list[Statement]] = {}
     for sync in syncs:
-        for statement in statements(sync):
+        for statement in sync.statements:
             found.setdefault((statement.node, statement.before), []).append(statement)
     before: Placed = {}
     after: Placed = {}

@@ -10,7 +10,7 @@ from typing import Any
 import tvm
 from tvm import tirx
 
-from tvm_ascend.isa.instr import Pipe, Space
+from tvm_ascend.isa.instr import Space
 from tvm_ascend.transform.sync.access import Access
 from tvm_ascend.transform.sync.affine import Form, Interval, Reader
 from tvm_ascend.transform.sync.tree import Loop, Seq, Step, Wrap, bodies
@@ -65,7 +65,10 @@ class Counter:
 
 @dataclass
 class Program:
-    """The tree, its counters in nesting order per step, and its accesses in numbers."""
+    """The tree, its counters in nesting order per step, and its accesses in numbers.
+
+    ``block`` is the counter of the core.
+    """
 
     tree: Seq
     reader: Reader
@@ -77,7 +80,7 @@ class Program:
     extents: dict[int, Form] = field(default_factory=dict)
 
     def flag_id(self, step: Step, point: tuple[int, ...]) -> Any:
-        """The event id of a set_flag or wait_flag in an iteration; its text if that is not known."""
+        """The event id of a flag statement in an iteration; its text if that is not known."""
         form = self.ids[step]
         values = {f"v{c.number}": k for c, k in zip(self.nests[step], point, strict=True)}
         known = {c.number for c in self.nests[step]}
@@ -85,8 +88,8 @@ class Program:
             return form.text or str(step.stmt)
         return int(eval(form.text, {"__builtins__": {}}, values))
 
-    def cut(self) -> None:
-        """Decide how many iterations of every loop to look at."""
+    def cut(self, most_instances: int) -> None:
+        """Decide how many iterations of every loop to look at: all of them while that is cheap."""
         self._note_versions()
         for counter in self.counters.values():
             n = counter.versions
@@ -99,6 +102,18 @@ class Program:
                 spread = min(counter.most - counter.least, n)
                 least += int(spread)
                 counter.cut = least + (int(counter.most) - least) % n
+        for counter in sorted(self.counters.values(), key=lambda c: c.most):
+            before = counter.cut
+            if counter.most <= most_instances:
+                counter.cut = int(counter.most)
+            if self._instances() > most_instances:
+                counter.cut = before
+                break
+
+    def _instances(self) -> int:
+        """Statements to look at."""
+        steps = [nest for step, nest in self.nests.items() if step.pipe is not None]
+        return sum(math.prod(c.cut for c in nest) for nest in steps)
 
     def _note_versions(self) -> None:
         by_number = {c.number: c for c in self.counters.values()}
@@ -115,20 +130,20 @@ class Program:
                         counter.versions = both if both <= _MOST_VERSIONS else counter.versions
 
 
-def read_program(tree: Seq) -> Program:
+def read_program(tree: Seq, most_instances: int = 300) -> Program:
     """Measure a tree whose on-chip buffers have addresses."""
-    return _read(tree, True)
+    return _read(tree, True, most_instances)
 
 
 def read_structure(tree: Seq) -> Program:
     """Measure loops and flags only."""
-    return _read(tree, False)
+    return _read(tree, False, 0)
 
 
-def _read(tree: Seq, accesses: bool) -> Program:
+def _read(tree: Seq, accesses: bool, most_instances: int) -> Program:
     program = Program(tree, Reader())
     _Measure(program, accesses).sequence(tree, ())
-    program.cut()
+    program.cut(most_instances)
     return program
 
 
@@ -207,7 +222,7 @@ class _Measure:
     def _box(self, access: Access, count: Form, pitch: Form, length: Form) -> tuple:
         """The dimensions an access of GM touches, or () when it is no box of the tensor."""
         shape = [self.reader.read(e) for e in access.buffer.shape]
-        if len(access.buffer.strides) or not all(s.is_const for s in shape):
+        if not shape or len(access.buffer.strides) or not all(s.is_const for s in shape):
             return ()
         sizes = [s.const for s in shape]
         strides = [math.prod(sizes[i + 1 :]) for i in range(len(sizes))]

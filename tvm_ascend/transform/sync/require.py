@@ -65,11 +65,10 @@ class Requirements:
         instance = Instance(step, point, len(self.instances))
         latest: dict[Pipe, Instance] = {}
         for rival, pairs in self._rivals_of(step):
-            assert rival.pipe is not None
-            known = latest.get(rival.pipe)
+            known = latest.get(rival.queue)
             found = self._last_conflict(rival, pairs, instance, known.number if known else -1)
             if found is not None:
-                latest[rival.pipe] = found
+                latest[rival.queue] = found
         instance.after = tuple(latest.values())
         self.instances.append(instance)
         self.by_place[step, point] = instance
@@ -104,7 +103,7 @@ class Requirements:
 
     def _small(self, rows: Rows) -> bool:
         """Whether an Mmad is so short that the next one could read L0C before it is written."""
-        least = self.program.reader.interval(rows.length).low
+        least = self.overlap.least_length(rows)
         return least < self.mmad_rows * rows.access.itemsize
 
     def _last_conflict(
@@ -136,5 +135,5 @@ def common_loops(nests: tuple) -> list:
 
 def exclusive(a: Step, b: Step) -> bool:
     """Whether the two are on different sides of one branch."""
-    sides = {seq.owner: seq for seq in a.parent.chain() if isinstance(seq.owner, Branch)}
-    return any(sides.get(seq.owner, seq) is not seq for seq in b.parent.chain())
+    sides = {seq.owner: seq for seq in a.home.chain() if isinstance(seq.owner, Branch)}
+    return any(sides.get(seq.owner, seq) is not seq for seq in b.home.chain())

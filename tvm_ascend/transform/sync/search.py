@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Callable
 from dataclasses import replace
 
 from tvm_ascend.errors import JumpInKernel, TooManyEvents
@@ -27,12 +29,17 @@ class Search:
 
     def run(self) -> list[Sync]:
         """The syncs, with event ids."""
-        for rotate in (True, False):
-            self.rotate = rotate
-            chosen = self._assign(self._minimal(self._sufficient()))
-            if chosen is not None:
-                return chosen
-        raise TooManyEvents(self.usable_ids)
+        syncs = self._minimal(self._merged(self._minimal(self._sufficient()), _cycling))
+        chosen = self._assign(syncs)
+        if chosen is None:
+            chosen = self._assign(self._minimal(self._merged(syncs, _anywhere)))
+        if chosen is None:
+            self.rotate = False
+            syncs = self._merged(self._minimal(self._sufficient()), _anywhere)
+            chosen = self._assign(self._minimal(syncs))
+        if chosen is None:
+            raise TooManyEvents(self.usable_ids)
+        return chosen
 
     def _violation(self, syncs: list[Sync]) -> Violation | None:
         return Machine(self.requirements, *placed(syncs)).run()
@@ -46,7 +53,7 @@ class Search:
                 return syncs
             known = {s.place for s in syncs}
             fresh = [s for s in self._candidates(violation) if s.place not in known]
-            assert fresh, f"nothing orders {violation}"
+            assert fresh, f"nothing orders {violation.text}"
             syncs.append(fresh[0].at(self._free(fresh[0], syncs)))
         raise AssertionError("the search for syncs does not end")
 
@@ -62,6 +69,20 @@ class Search:
             fewer = [s for s in kept if s is not sync]
             if self._violation(fewer) is None:
                 kept = fewer
+        return kept
+
+    def _merged(self, syncs: list[Sync], may: Callable[[Sync, Sync], bool]) -> list[Sync]:
+        """Make one flag of two where it keeps everything in order."""
+        kept = list(syncs)
+        for first, second in itertools.combinations(syncs, 2):
+            if first not in kept or second not in kept or not _alike(first, second):
+                continue
+            both = _union(first, second)
+            if both is None or not may(first, second):
+                continue
+            fewer = [both if s is first else s for s in kept if s is not second]
+            if self._violation(fewer) is None:
+                return self._merged(fewer, may)
         return kept
 
     def _assign(self, syncs: list[Sync]) -> list[Sync] | None:
@@ -95,13 +116,13 @@ class Search:
         if isinstance(first, Action) and isinstance(second, Action):
             assert isinstance(second.owner, Sync)
             return self._protocol(second.owner)
-        assert isinstance(first, Instance) and isinstance(second, Instance)
+        assert isinstance(first, Instance)
+        assert isinstance(second, Instance)
         return self._data(first, second)
 
     def _data(self, first: Instance, second: Instance) -> list[Sync]:
         """Syncs that order two instances, best first."""
         a, b = first.step, second.step
-        assert a.pipe is not None and b.pipe is not None
         nests = (self.program.nests[a], self.program.nests[b])
         relation = relate(nests, (first.point, second.point))
         common = nests[0][: relation.common]
@@ -111,10 +132,11 @@ class Search:
         seq = common[max(level, inner)].loop.body if level >= 0 else self._meeting(a, b)
         self._check(seq)
         x, y = _child(seq, a), _child(seq, b)
-        plain = Sync(a.pipe, b.pipe, a, b, x, y, level >= 0 and x.index >= y.index)
-        if plain.is_barrier or not self.rotate or inner < 0:
-            return [plain]
-        return [replace(plain, ids=versions[inner], loop=common[inner].loop), plain]
+        plain = Sync(a.queue, b.queue, a, b, x, y, level >= 0 and x.index >= y.index)
+        found = [plain]
+        if not plain.is_barrier and self.rotate and inner >= 0:
+            found.insert(0, replace(plain, ids=versions[inner], loop=common[inner].loop))
+        return found + self._lifted(plain) if plain.carried else found
 
     def _versions(self, first: Instance, second: Instance, counter: Counter) -> int:
         """Copies of the contended memory that a loop cycles through."""
@@ -130,9 +152,8 @@ class Search:
 
     def _meeting(self, a: Step, b: Step) -> Seq:
         """The innermost sequence around both."""
-        assert a.parent is not None and b.parent is not None
-        around = a.parent.chain()
-        return next(seq for seq in b.parent.chain() if seq in around)
+        around = a.home.chain()
+        return next(seq for seq in b.home.chain() if seq in around)
 
     def _protocol(self, flag: Sync) -> list[Sync]:
         """A flag back, so that an id is set again only after its wait."""
@@ -142,7 +163,18 @@ class Search:
             back = replace(back, around=True)
         if flag.ids > 1:
             back = replace(back, ids=flag.ids, loop=flag.loop)
-        return [back]
+        return [back, *self._lifted(back)]
+
+    def _lifted(self, sync: Sync) -> list[Sync]:
+        """The same order enforced around branches and loops that may not run at all."""
+        found = []
+        for seq in sync.seq.chain()[1:]:
+            if not seq.loops():
+                break
+            at = _child(seq, sync.first)
+            places = {"set_at": at, "wait_at": at, "ids": 1, "loop": None}
+            found.append(replace(sync, carried=True, around=False, **places))
+        return found
 
     def _check(self, seq: Seq) -> None:
         for around in seq.chain():
@@ -152,13 +184,35 @@ class Search:
 
 def _child(seq: Seq, step: Step) -> Node:
     """The child of a sequence that a step is, or is in."""
-    assert step.parent is not None
     node: Node = step
-    at: Seq | None = step.parent
-    while at is not seq:
-        assert at is not None and at.owner is not None
-        node = at.owner
-        at = node.parent
+    while node.home is not seq:
+        assert node.home.owner is not None
+        node = node.home.owner
     return node
 
 
+def _alike(a: Sync, b: Sync) -> bool:
+    """Whether two flags differ in nothing but where they stand in their sequence."""
+    if a.is_barrier or a.event != b.event or a.seq is not b.seq or a.around or b.around:
+        return False
+    return (a.carried, a.ids, a.loop) == (b.carried, b.ids, b.loop)
+
+
+def _union(a: Sync, b: Sync) -> Sync | None:
+    """One flag for both: the later set and the earlier wait."""
+    sets, waits = (a, b), (a, b)
+    last = max(sets, key=lambda s: s.set_at.index)
+    first = min(waits, key=lambda s: s.wait_at.index)
+    if not a.carried and last.set_at.index >= first.wait_at.index:
+        return None
+    places = {"set_at": last.set_at, "first": last.first}
+    return replace(a, **places, wait_at=first.wait_at, second=first.second)
+
+
+def _cycling(a: Sync, b: Sync) -> bool:
+    """Merge what an earlier than the last iteration set: nothing waits for it in practice."""
+    return a.carried and a.ids > 1
+
+
+def _anywhere(a: Sync, b: Sync) -> bool:
+    return True

@@ -26,6 +26,12 @@ class Node:
     parent: Seq | None = None
     index: int = 0
 
+    @property
+    def home(self) -> Seq:
+        """The sequence that holds it."""
+        assert self.parent is not None
+        return self.parent
+
 
 @dataclass(eq=False)
 class Step(Node):
@@ -34,6 +40,12 @@ class Step(Node):
     accesses: list[Access] = field(default_factory=list)
     pipe: Pipe | None = None
     sync: str = ""
+
+    @property
+    def queue(self) -> Pipe:
+        """The pipe of a step that does something."""
+        assert self.pipe is not None
+        return self.pipe
 
 
 @dataclass(eq=False)
@@ -70,9 +82,8 @@ class Seq:
         """This sequence and those around it, innermost first."""
         found, at = [self], self.owner
         while at is not None:
-            assert at.parent is not None
-            found.append(at.parent)
-            at = at.parent.owner
+            found.append(at.home)
+            at = at.home.owner
         return found
 
     def loops(self) -> list[Loop]:

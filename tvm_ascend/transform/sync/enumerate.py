@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Overlap in GM by trying every iteration, where index expressions are not affine (tile grids)."""
+"""Overlap in GM by trying every iteration, where indices are not affine (tile grids)."""
 
 from __future__ import annotations
 
@@ -17,10 +17,8 @@ _MOST_POINTS = 100_000
 _MOST_PAIRS = 4_000_000
 
 
-def enumerated(
-    program: Program, a: Rows, b: Rows, nests: tuple, relation: Relation
-) -> bool | None:
-    """Whether the two meet at points of this relation on some core; None when it is too much work."""
+def enumerated(program: Program, a: Rows, b: Rows, nests: tuple, relation: Relation) -> bool | None:
+    """Whether the two meet at points of this relation on some core; None: too much to try."""
     sides = [_Side(program, nest) for nest in nests]
     if not all(side.run() for side in sides):
         return None
@@ -29,8 +27,8 @@ def enumerated(
         return None
     shared = relation.common if relation.level is None else relation.level
     keys = [side.keys(shared) for side in sides]
-    orders = [side.order(relation.level) for side in sides]
-    return _any_group(tables, keys, None if relation.level is None else orders)
+    orders = None if relation.level is None else [side.order(relation.level) for side in sides]
+    return _any_group(tables, keys, orders)
 
 
 class _Side:
@@ -46,7 +44,6 @@ class _Side:
         numbers = [c.number for c in self.nest]
         if self.program.block is not None:
             numbers.insert(0, self.program.block)
-        self.values = {}
         for number in numbers:
             trips = self.evaluate(self.program.extents[number])
             if trips is None:
@@ -85,10 +82,8 @@ class _Side:
         columns = [self.values[f"v{n}"] for n in numbers]
         return np.stack(columns, axis=1) if columns else np.zeros((self.size, 1), np.int64)
 
-    def order(self, level: int | None) -> np.ndarray:
-        """The iteration of the loop in which the points must differ."""
-        if level is None:
-            return np.zeros(self.size, np.int64)
+    def order(self, level: int) -> np.ndarray:
+        """The iteration of the loop in which the points differ."""
         return self.values[f"v{self.nest[level].number}"]
 
 
@@ -124,5 +119,3 @@ def _meet(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     exact = (step <= count_b - 1) & (gap + step * safe < length_a)
     some = (count_a > 0) & (count_b > 0) & (length_a > 0) & (length_b > 0)
     return some & np.where(same, exact, hulls)
-
-
