@@ -42,16 +42,20 @@ void Shadow::check(Visit& visit, const Conflict& conflict) {
 }
 
 template <bool kWrite>
-void Shadow::touch(Visit& visit, Cell& cell, int64_t low, int64_t high) {
+inline void Shadow::touch(Visit& visit, Cell& cell, int64_t low, int64_t high) {
   const Accessor& by = visit.by;
-  check(visit, {cell.write, true, kWrite, low, high});
+  if (!(cell.write == visit.ordered_write)) check(visit, {cell.write, true, kWrite, low, high});
   if constexpr (kWrite) {
-    for (Stamp read : cell.reads) check(visit, {read, false, true, low, high});
+    for (Stamp read : cell.reads) {
+      if (!read.empty() && !(read == visit.ordered_read)) {
+        check(visit, {read, false, true, low, high});
+      }
+    }
     cell.write = by.stamp;
     cell.reads = {};
   } else {
     Stamp& mine = cell.reads[by.reader_slot];
-    if (!mine.empty() && mine.core() != by.stamp.core()) cell.reads[kOtherCore] = mine;
+    if (mine.core() != by.stamp.core() && !mine.empty()) cell.reads[kOtherCore] = mine;
     mine = by.stamp;
   }
 }
@@ -62,34 +66,42 @@ Shadow::Page& Shadow::page(int64_t index) {
   return *page;
 }
 
+// Blocks are visited page by page; runs of whole, unsplit blocks are the common case.
 template <bool kWrite>
 void Shadow::access(const Accessor& by, int64_t low, int64_t high,
                     std::vector<Conflict>* conflicts) {
   Visit visit{by, by.excused, Stamp(), conflicts};
-  for (int64_t block = low / kBlockBytes; block * kBlockBytes < high; ++block) {
-    Page& page = this->page(block / kPageBlocks);
-    const int64_t index = block % kPageBlocks;
-    const int64_t first = std::max(low, block * kBlockBytes);
-    const int64_t last = std::min(high, (block + 1) * kBlockBytes);
-    const bool whole = last - first == kBlockBytes;
-    Bytes* split = page.split.empty() ? nullptr : page.split[index].get();
-    if (whole && split == nullptr) {
-      touch<kWrite>(visit, page.cells[index], first, last);
-      continue;
-    }
-    if (split == nullptr) {
-      if (page.split.empty()) page.split.resize(kPageBlocks);
-      page.split[index] = std::make_unique<Bytes>();
-      split = page.split[index].get();
-      split->fill(page.cells[index]);
-    }
-    for (int64_t byte = first; byte < last; ++byte)
-      touch<kWrite>(visit, (*split)[byte % kBlockBytes], byte, byte + 1);
-    if (kWrite && whole) {
-      page.cells[index] = (*split)[0];
-      page.split[index].reset();
+  for (int64_t at = low; at < high;) {
+    const int64_t index = at / kPageBytes;
+    const int64_t end = std::min(high, (index + 1) * kPageBytes);
+    Page& page = this->page(index);
+    while (at < end) {
+      const int64_t block = at / kBlockBytes % kPageBlocks;
+      const int64_t last = std::min(end, (at / kBlockBytes + 1) * kBlockBytes);
+      if (last - at == kBlockBytes && (page.split.empty() || !page.split[block])) {
+        touch<kWrite>(visit, page.cells[block], at, last);
+      } else {
+        touch_bytes<kWrite>(visit, page, block, at, last);
+      }
+      at = last;
     }
   }
+}
+
+template <bool kWrite>
+void Shadow::touch_bytes(Visit& visit, Page& page, int64_t block, int64_t low, int64_t high) {
+  if (page.split.empty()) page.split.resize(kPageBlocks);
+  std::unique_ptr<Bytes>& split = page.split[block];
+  if (!split) {
+    split = std::make_unique<Bytes>();
+    split->fill(page.cells[block]);
+  }
+  for (int64_t at = low; at < high; ++at) {
+    touch<kWrite>(visit, (*split)[at % kBlockBytes], at, at + 1);
+  }
+  if (!kWrite || high - low < kBlockBytes) return;
+  page.cells[block] = (*split)[0];
+  split.reset();
 }
 
 void Shadow::read(const Accessor& by, int64_t low, int64_t high, std::vector<Conflict>* conflicts) {

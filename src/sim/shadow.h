@@ -93,6 +93,8 @@ class Shadow {
   void access(const Accessor& by, int64_t low, int64_t high, std::vector<Conflict>* conflicts);
   template <bool kWrite>
   static void touch(Visit& visit, Cell& cell, int64_t low, int64_t high);
+  template <bool kWrite>
+  static void touch_bytes(Visit& visit, Page& page, int64_t block, int64_t low, int64_t high);
   static void check(Visit& visit, const Conflict& conflict);
   Page& page(int64_t index);
 
