@@ -21,12 +21,15 @@ class SimOptions:
     hazards : check happens-before, bounds, alignment, poison and the flag protocol.
     strict : raise the first hazard; off collects them in ``Report.hazards``.
     trace : record one event per instruction for ``Report.trace``.
+    dma : ``"eager"`` copies data at once; ``"late"`` only when something waits for the copy, so that
+        a missing wait also shows as wrong data.
     """
 
     numerics: bool = True
     hazards: bool = True
     strict: bool = True
     trace: bool = False
+    dma: Literal["eager", "late"] = "eager"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -50,6 +50,7 @@ def _table(kernel: walk.Kernel, chip: ChipSpec, sites: list[dict]) -> dict:
         "vector_timing": {name: asdict(timing) for name, timing in chip.vector.items()},
         "clock_hz": chip.clock_hz,
         "event_ids": chip.event_ids,
+        "usable_event_ids": chip.usable_event_ids,
         "params": [_param(p) for p in kernel.params],
         "dynamic_max": MAX_DYNAMIC,
         "sites": sites,

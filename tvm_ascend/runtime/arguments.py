@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import tvm
 import tvm_ffi
@@ -42,7 +43,7 @@ def check_out_idx(kernel: str, params: Sequence[ParamInfo], out_idx) -> tuple[in
     if out_idx is None:
         return ()
     names = [p.name for p in params]
-    given = [out_idx] if isinstance(out_idx, int) else list(out_idx)
+    given = list(out_idx) if isinstance(out_idx, (list, tuple)) else [out_idx]
     result: list[int] = []
     for index in given:
         legal = isinstance(index, (int, np.integer)) and not isinstance(index, bool)
@@ -68,7 +69,7 @@ def bind(
     for i, param in enumerate(params):
         if i in out_idx:
             outputs[i] = allocate(param)
-            values.append(tvm_ffi.from_dlpack(outputs[i]))
+            values.append(_view(outputs[i]))
         elif param.shape is None:
             values.append(_scalar(kernel, param, next(rest)))
         else:
@@ -99,7 +100,14 @@ def _tensor(kernel: str, param: ParamInfo, value: Any, *, read_only_ok: bool) ->
     fault = _layout_fault(value)
     if fault and not read_only_ok:
         raise ArgumentLayoutError(kernel, param.name, fault)
-    return tvm_ffi.from_dlpack(_compact(value) if fault else value)
+    return _view(_compact(value) if fault else value)
+
+
+def _view(value: Any) -> tvm_ffi.Tensor:
+    """A tensor over the same bytes; numpy exports no bfloat16, so that goes as its bit pattern."""
+    if isinstance(value, np.ndarray) and value.dtype.name == "bfloat16":
+        value = value.view(np.uint16)
+    return tvm_ffi.from_dlpack(value)
 
 
 def _layout_fault(value: Any) -> str:
@@ -126,4 +134,8 @@ def _allocator(given: Sequence):
         import torch
 
         return lambda p: torch.empty(p.shape, dtype=getattr(torch, p.dtype))
-    return lambda p: np.empty(p.shape, np.dtype(p.dtype))
+    return lambda p: np.empty(p.shape, _numpy_dtype(p.dtype))
+
+
+def _numpy_dtype(name: str) -> np.dtype:
+    return np.dtype(getattr(ml_dtypes, name) if name == "bfloat16" else name)

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arguments are checked by name, viewed without a copy, and outputs match the inputs' kind."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+import tvm
+
+from tvm_ascend import compile, errors
+from tvm_ascend import language as T
+
+
+@pytest.fixture(scope="module")
+def kernel():
+    return compile(make("float32"), out_idx=[1])
+
+
+def make(dtype):
+    @T.prim_func
+    def double(A: T.Tensor((4, 64), dtype), B: T.Tensor((4, 64), dtype)):
+        with T.Kernel(4) as bx:
+            tile = T.alloc_fragment((64,), dtype)
+            T.copy(A[bx, :], tile)
+            for i in T.Parallel(64):
+                B[bx, i] = tile[i] + tile[i]
+
+    return double
+
+
+def numbers(dtype="float32"):
+    return np.arange(256).reshape(4, 64).astype(dtype)
+
+
+def test_numpy_in_numpy_out(kernel):
+    out = kernel(numbers())
+    assert isinstance(out, np.ndarray)
+    assert np.array_equal(out, 2 * numbers())
+
+
+def test_bfloat16_numpy_arrays():
+    out = compile(make("bfloat16"), out_idx=1)(numbers(ml_dtypes.bfloat16))
+    assert out.dtype == ml_dtypes.bfloat16
+    assert np.array_equal(out.astype("float32"), 2 * numbers())
+
+
+def test_tvm_in_tvm_out(kernel):
+    out = kernel(tvm.runtime.tensor(numbers()))
+    assert isinstance(out, tvm.runtime.Tensor)
+    assert np.array_equal(out.numpy(), 2 * numbers())
+
+
+def test_inputs_may_be_strided_or_read_only(kernel):
+    wide = np.repeat(numbers(), 2, axis=1)[:, ::2]
+    frozen = numbers()
+    frozen.flags.writeable = False
+    assert np.array_equal(kernel(wide), 2 * numbers())
+    assert np.array_equal(kernel(frozen), 2 * numbers())
+
+
+def test_without_out_idx_outputs_are_written_in_place():
+    out = np.zeros((4, 64), "float32")
+    assert compile(make("float32"))(numbers(), out) is None
+    assert np.array_equal(out, 2 * numbers())
+    with pytest.raises(errors.ArgumentLayoutError, match="not contiguous"):
+        compile(make("float32"))(numbers(), np.zeros((4, 128), "float32")[:, ::2])
+
+
+@pytest.mark.parametrize(
+    ("args", "error", "text"),
+    [
+        ((), errors.ArgumentCountError, "it takes 1: A"),
+        ((numbers(), numbers()), errors.ArgumentCountError, "with 2 arguments"),
+        ((numbers("float64"),), errors.ArgumentTypeError, "float64 tensor"),
+        (([1, 2],), errors.ArgumentTypeError, "a list"),
+        ((np.zeros((4, 63), "float32"),), errors.ArgumentShapeError, r"\(4, 63\)"),
+    ],
+)
+def test_wrong_arguments_are_named(kernel, args, error, text):
+    with pytest.raises(error, match=text):
+        kernel(*args)
+
+
+@pytest.mark.parametrize("index", [2, -3, True, 1.5, [1, 1], [1, -1], "B"])
+def test_wrong_out_idx_is_refused(index):
+    with pytest.raises(errors.OutIndexError):
+        compile(make("float32"), out_idx=index)
+
+
+def test_negative_out_idx_counts_from_the_end():
+    assert compile(make("float32"), out_idx=-1).out_idx == (1,)
