@@ -10,24 +10,62 @@ namespace tvm_ascend::sim {
 namespace {
 
 constexpr int64_t kBlocksPerRepeat = kRepeatBytes / kBlockBytes;
+constexpr int64_t kWordBits = 64;
 
 bool overlaps(int64_t a, int64_t a_bytes, int64_t b, int64_t b_bytes) {
   return a < b + b_bytes && b < a + a_bytes;
 }
 
-void repeat_access(const Call& call, int operand, AccessKind kind, AccessList& list) {
-  const OpInfo& op = *call.op;
-  const int64_t repeats = call.params[op.repeat];
-  const int64_t bytes = call.params[op.mask] * call.itemsize(operand);
-  const int64_t whole = bytes / kBlockBytes;
+DType widest_dtype(const Call& call) {
+  DType widest = call.dtype(0);
+  for (int i = 1; i < call.op->n_operands; ++i) {
+    if (call.itemsize(i) > item_size(widest)) widest = call.dtype(i);
+  }
+  return widest;
+}
+
+// A run of equal pieces, `pitch` bytes apart, of one repeat.
+struct Pieces {
+  int64_t start;
+  int64_t bytes;
+  int64_t count;
+  int64_t pitch;
+
+  // Takes in another piece that continues the row; false if it does not.
+  bool extend(int64_t from, int64_t size) {
+    if (size != bytes || (count > 1 && from != start + count * pitch)) return false;
+    pitch = from - start - (count - 1) * pitch;
+    ++count;
+    return true;
+  }
+};
+
+// Splits the lanes of one repeat where an operand's blocks end, and joins what is evenly spaced.
+void repeat_access(const Call& call, int operand, AccessKind kind, const LaneRuns& runs,
+                   AccessList& list) {
+  const int64_t size = call.itemsize(operand);
   const int64_t block = block_stride(call, operand) * kBlockBytes;
   const int64_t repeat = repeat_stride(call, operand) * kBlockBytes;
-  if (block == kBlockBytes) {
-    list.add(kind, operand, 0, bytes, repeats, repeat);
-    return;
+  const int64_t repeats = call.params[call.op->repeat];
+  Pieces pieces{0, 0, 0, 0};
+  auto flush = [&] {
+    list.add(kind, operand, pieces.start, pieces.bytes, pieces.count, pieces.pitch, repeats,
+             repeat);
+  };
+  for (const LaneRun& run : runs) {
+    int64_t at = run.first * size;
+    for (const int64_t end = at + run.count * size; at < end;) {
+      const int64_t in_block = block == kBlockBytes ? end : (at / kBlockBytes + 1) * kBlockBytes;
+      const int64_t bytes = std::min(end, in_block) - at;
+      const int64_t start = at / kBlockBytes * block + at % kBlockBytes;
+      if (!pieces.extend(start, bytes)) {
+        flush();
+        pieces = {start, bytes, 1, bytes};
+      }
+      at += bytes;
+    }
   }
-  list.add(kind, operand, 0, kBlockBytes, whole, block, repeats, repeat);
-  list.add(kind, operand, whole * block, bytes % kBlockBytes, repeats, repeat);
+  flush();
 }
 
 // Blocks of one repeat: their index in units of 32 bytes.
@@ -36,9 +74,9 @@ int64_t block_at(const Call& call, int operand, int64_t repeat, int64_t block) {
          block * block_stride(call, operand);
 }
 
-int64_t blocks_used(const Call& call) {
-  const int64_t bytes = call.params[call.op->mask] * call.itemsize(0);
-  return std::min(kBlocksPerRepeat, (bytes + kBlockBytes - 1) / kBlockBytes);
+int64_t blocks_used(const Call& call, int operand) {
+  const int64_t bytes = LaneRuns(call).lanes() * call.itemsize(operand);
+  return (bytes + kBlockBytes - 1) / kBlockBytes;
 }
 
 bool accumulates_into(const Call& call, int source) {
@@ -50,12 +88,15 @@ bool accumulates_into(const Call& call, int source) {
 
 std::string repeat_overlap(const Call& call, int source) {
   const int64_t repeats = call.params[call.op->repeat];
-  const int64_t blocks = blocks_used(call);
+  const int64_t blocks = blocks_used(call, 0);
   auto reach = [&](int operand) {
-    return block_at(call, operand, repeats - 1, blocks - 1) - block_at(call, operand, 0, 0) + 1;
+    return block_at(call, operand, repeats - 1, blocks_used(call, operand) - 1) -
+           block_at(call, operand, 0, 0) + 1;
   };
   if (!overlaps(block_at(call, 0, 0, 0), reach(0), block_at(call, source, 0, 0), reach(source)))
     return "";
+  if (call.itemsize(0) != call.itemsize(source))
+    return "dst and source of different widths overlap";
   if (accumulates_into(call, source)) return "";
   std::unordered_map<int64_t, int64_t> written;  // block -> first repeat that writes it
   for (int64_t r = 0; r < repeats; ++r) {
@@ -98,30 +139,62 @@ int64_t repeat_stride(const Call& call, int operand) {
   return index < 0 ? kBlocksPerRepeat : call.params[index];
 }
 
-void lane_access(const Call& call, AccessList& list) {
-  const OpInfo& op = *call.op;
-  if (op.form == Form::Repeat && call.params[op.mask] * call.itemsize(0) > kRepeatBytes) {
-    list.fault("mask " + std::to_string(call.params[op.mask]) + " is more than the " +
-               std::to_string(kRepeatBytes / call.itemsize(0)) + " lanes of " +
-               name_of(call.dtype(0)) + " in a repeat");
+int64_t lanes_per_repeat(const Call& call) { return kRepeatBytes / item_size(widest_dtype(call)); }
+
+LaneRuns::LaneRuns(const Call& call) {
+  const int64_t* mask = &call.params[call.op->mask];
+  if (!call.op->bits) {
+    if (*mask > 0) runs_[size_++] = {0, *mask};
     return;
   }
-  for (int i = 0; i < op.n_operands; ++i) {
-    for (AccessKind kind : {AccessKind::Read, AccessKind::Write}) {
-      if (!(kind == AccessKind::Read ? op.operands[i].read : op.operands[i].write)) continue;
-      if (op.form == Form::Count) {
-        list.add(kind, i, 0, call.params[op.count] * call.itemsize(i));
-      } else {
-        repeat_access(call, i, kind, list);
-      }
+  const int64_t lanes = std::min<int64_t>(2 * kWordBits, lanes_per_repeat(call));
+  for (int64_t lane = 0; lane < lanes; ++lane) {
+    if ((static_cast<uint64_t>(mask[lane / kWordBits]) >> (lane % kWordBits) & 1) == 0) continue;
+    if (size_ > 0 && this->lanes() == lane) {
+      ++runs_[size_ - 1].count;
+    } else {
+      runs_[size_++] = {lane, 1};
     }
   }
+}
+
+bool check_mask(const Call& call, AccessList& list) {
+  const int64_t lanes = lanes_per_repeat(call);
+  if (call.op->bits || call.params[call.op->mask] <= lanes) return true;
+  list.fault("mask " + std::to_string(call.params[call.op->mask]) + " is more than the " +
+             std::to_string(lanes) + " lanes of " + name_of(widest_dtype(call)) + " in a repeat");
+  return false;
+}
+
+void masked_access(const Call& call, int operand, AccessKind kind, AccessList& list) {
+  repeat_access(call, operand, kind, LaneRuns(call), list);
+}
+
+void lane_access(const Call& call, AccessList& list) {
+  const OpInfo& op = *call.op;
+  if (op.form == Form::Repeat && !check_mask(call, list)) return;
+  auto each_access = [&](auto add) {
+    for (int i = 0; i < op.n_operands; ++i) {
+      if (op.operands[i].read) add(i, AccessKind::Read);
+      if (op.operands[i].write) add(i, AccessKind::Write);
+    }
+  };
+  if (op.form == Form::Count) {
+    each_access([&](int operand, AccessKind kind) {
+      list.add(kind, operand, 0, call.params[op.count] * call.itemsize(operand));
+    });
+    return;
+  }
+  const LaneRuns runs(call);
+  each_access(
+      [&](int operand, AccessKind kind) { repeat_access(call, operand, kind, runs, list); });
 }
 
 std::string illegal_overlap(const Call& call) {
   const OpInfo& op = *call.op;
   if (op.form == Form::None) return "";
   if (call.params[op.form == Form::Count ? op.count : op.repeat] <= 0) return "";
+  if (op.form != Form::Count && LaneRuns(call).empty()) return "";
   for (int source = 1; source < op.n_operands; ++source) {
     if (call.spaces[source] != call.spaces[0]) continue;
     std::string how =

@@ -4,6 +4,7 @@
 #define TVM_ASCEND_SIM_ACCESS_H_
 
 #include <string>
+#include <vector>
 
 #include "op.h"
 
@@ -50,11 +51,13 @@ class AccessList {
       inner_stride = outer_stride;
       outer = 1;
     }
-    if (size_ < kCapacity) {
-      items_[size_++] = {operand, kind, start, bytes, inner, inner_stride, outer, outer_stride};
-    } else {
-      fault("has more access patterns than the simulator keeps");
+    const Access access{operand, kind, start, bytes, inner, inner_stride, outer, outer_stride};
+    if (size_ < kFew) {
+      few_[size_++] = access;
+      return;
     }
+    if (many_.empty()) many_.assign(few_, few_ + kFew);
+    many_.push_back(access);
   }
 
   // The instruction is wrong in itself, for a reason beyond the ranges of the row; the first reason
@@ -64,23 +67,54 @@ class AccessList {
   }
 
   const std::string& fault() const { return fault_; }
-  const Access* begin() const { return items_; }
-  const Access* end() const { return items_ + size_; }
+  const Access* begin() const { return many_.empty() ? few_ : many_.data(); }
+  const Access* end() const { return begin() + (many_.empty() ? size_ : many_.size()); }
   bool empty() const { return size_ == 0; }
 
  private:
-  static constexpr int kCapacity = 16;
-  Access items_[kCapacity];
-  int size_ = 0;
+  static constexpr size_t kFew = 16;
+  Access few_[kFew];
+  size_t size_ = 0;
+  std::vector<Access> many_;  // all of them, once there are more than a few
   std::string fault_;
 };
 
 // Accesses of the count and repeat forms, from the operands' directions.
 void lane_access(const Call& call, AccessList& list);
 
+// Whether a mask count fits a repeat; faults the list if not.
+bool check_mask(const Call& call, AccessList& list);
+// The lanes of one operand that the mask chooses.
+void masked_access(const Call& call, int operand, AccessKind kind, AccessList& list);
+
 // Whether dst and a source of a lane-wise instruction overlap in a way the chip does not define;
 // says how.
 std::string illegal_overlap(const Call& call);
+
+// Lanes that follow each other in a mask.
+struct LaneRun {
+  int64_t first;
+  int64_t count;
+};
+
+// The lanes of a repeat that the mask of a repeat or bits form chooses, as runs from low to high.
+class LaneRuns {
+ public:
+  explicit LaneRuns(const Call& call);
+  const LaneRun* begin() const { return runs_; }
+  const LaneRun* end() const { return runs_ + size_; }
+  bool empty() const { return size_ == 0; }
+  // One more than the highest lane.
+  int64_t lanes() const { return size_ == 0 ? 0 : runs_[size_ - 1].first + runs_[size_ - 1].count; }
+
+ private:
+  static constexpr int kCapacity = 64;
+  LaneRun runs_[kCapacity];
+  int size_ = 0;
+};
+
+// Lanes of a repeat: as many as the widest operand has elements in 256 bytes.
+int64_t lanes_per_repeat(const Call& call);
 
 // Strides of an operand in the repeat form, in blocks.
 int64_t block_stride(const Call& call, int operand);

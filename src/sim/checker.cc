@@ -69,9 +69,16 @@ void Checker::check_params(const Call& call, std::vector<Hazard>* found) const {
   }
   for (int i = 0; i < op.n_params; ++i) {
     const ParamInfo& param = op.params[i];
-    if (param.kind == ParamKind::Scalar ||
-        (call.params[i] >= param.low && call.params[i] <= param.high))
-      continue;
+    if (param.kind == ParamKind::Scalar) continue;
+    if (call.params[i] >= param.low && call.params[i] <= param.high) {
+      if (param.kind != ParamKind::Enum || (call.variant->choices >> call.params[i] & 1) != 0)
+        continue;
+      found->push_back(at_operand("parameter", call, -1));
+      found->back().message = context_.sites.describe(call.site) + " has " + param.name + " = " +
+                              param.values[call.params[i]] + ", which (" + call.variant->dtypes +
+                              ") does not have";
+      return;
+    }
     Hazard hazard = at_operand("parameter", call, -1);
     hazard.message = context_.sites.describe(call.site) + " has " + param.name + " = " +
                      std::to_string(call.params[i]) + "; allowed is " + std::to_string(param.low) +
@@ -84,8 +91,8 @@ void Checker::check_params(const Call& call, std::vector<Hazard>* found) const {
 void Checker::check_align(const Call& call, int operand, std::vector<Hazard>* found) const {
   const OperandInfo& info = call.op->operands[operand];
   int64_t align =
-      info.align >= 0 ? info.align : kSpaceAlign[static_cast<int>(call.spaces[operand])];
-  if (align == 0) align = call.itemsize(operand);
+      info.align != 0 ? info.align : kSpaceAlign[static_cast<int>(call.spaces[operand])];
+  if (align < 0) align *= -call.itemsize(operand);
   if (call.operands[operand] % align == 0) return;
   Hazard hazard = at_operand("misaligned", call, operand);
   hazard.low = call.operands[operand];

@@ -21,13 +21,20 @@ Timing vector_timing(const Program& program, const Call& call) {
   const VectorRate& rate = program.rates[op.timing];
   int64_t widest = 1;
   for (int i = 0; i < op.n_operands; ++i) widest = std::max(widest, call.itemsize(i));
-  const bool count = op.form == Form::Count;
-  const int64_t repeats = count ? (call.params[op.count] * widest + kRepeatBytes - 1) / kRepeatBytes
-                                : call.params[op.repeat];
+  const bool count = op.count >= 0;
+  double repeats = 0;
+  if (op.repeats != nullptr) {
+    repeats =
+        op.repeats({program.constants.data(), call.params, call.spaces, call.variant->operands});
+  } else if (count) {
+    repeats =
+        static_cast<double>((call.params[op.count] * widest + kRepeatBytes - 1) / kRepeatBytes);
+  } else {
+    repeats = static_cast<double>(call.params[op.repeat]);
+  }
   const double per_repeat = rate.cycles[widest >= 4 ? 2 : widest - 1];
   const double scalar = count ? program.constant(Constant::COUNT_FORM_ISSUE) : 0.0;
-  return {whole(static_cast<double>(repeats) * per_repeat), whole(rate.head), whole(rate.tail),
-          whole(scalar)};
+  return {whole(repeats * per_repeat), whole(rate.head), whole(rate.tail), whole(scalar)};
 }
 
 }  // namespace
@@ -39,9 +46,10 @@ Timing timing_of(const Program& program, const Call& call) {
   return {whole(op.cycles(args)), 0, whole(op.latency(args)), 0};
 }
 
-void list_accesses(const Call& call, AccessList& list) {
-  if (call.op->body != nullptr) {
-    if (call.op->body->access != nullptr) call.op->body->access(call, list);
+void list_accesses(const Call& call, const Memories* memories, AccessList& list) {
+  if (const Body* body = call.op->body; body != nullptr) {
+    if (body->access != nullptr) body->access(call, list);
+    if (body->data_access != nullptr) body->data_access(call, memories, list);
   } else {
     lane_access(call, list);
   }
@@ -92,6 +100,8 @@ bool Core::resolve_deadlock(const Ref& user) {
   Hazard hazard = std::move(deadlock_->hazard);
   deadlock_.reset();
   if (user.site >= 0) {
+    // Where nothing ran on the source pipe yet, the two statements are the wait and its user.
+    if (hazard.first.site < 0) hazard.first = hazard.at;
     hazard.second = user;
     hazard.message +=
         "; the next statement that waits with it is " + context_.sites.describe(user.site);
@@ -109,7 +119,7 @@ bool Core::issue(Call& call) {
   if (body != nullptr && body->control != nullptr) return body->control(call, *this);
   if (!resolve_deadlock({call.site, op.pipe})) return false;
   AccessList list;
-  list_accesses(call, list);
+  list_accesses(call, context_.options.numerics ? &memories_ : nullptr, list);
   checker_.check_accesses(call, list, &found_);
   if (!found_.empty()) return report(&found_);
   const uint32_t epoch = clocks_.advance(op.pipe);

@@ -14,7 +14,7 @@ constexpr const char* kAccessNames[] = {"read", "copy", "write", "undefined"};
 void write_call(const Program& program, const Call& call, JsonWriter* out) {
   const Timing timing = timing_of(program, call);
   AccessList list;
-  list_accesses(call, list);
+  list_accesses(call, nullptr, list);
   out->open('{')
       .key("cycles")
       .value(timing.cycles)

@@ -6,64 +6,60 @@
 #include "access.h"
 #include "memory.h"
 #include "numeric.h"
+#include "strided.h"
 
 namespace tvm_ascend::sim {
 
 namespace {
 
 // Applies the lane function to `count` lanes that lie next to each other in every operand.
-template <typename Lane, typename T>
-void apply(T* dst, const std::array<const T*, 3>& src, T scalar, int64_t count) {
+template <typename Lane, typename T, typename U>
+void apply(T* dst, const std::array<const U*, 2>& src, U scalar, int64_t count) {
   for (int64_t i = 0; i < count; ++i) {
-    if constexpr (Lane::kSources == 0) {
-      dst[i] = Lane::template eval<T>(scalar);
-    } else if constexpr (Lane::kSources == 1) {
-      dst[i] = Lane::template eval<T>(src[0][i], scalar);
-    } else if constexpr (Lane::kSources == 2) {
-      dst[i] = Lane::template eval<T>(src[0][i], src[1][i], scalar);
-    } else {
-      dst[i] = Lane::template eval<T>(src[0][i], src[1][i], src[2][i], scalar);
+    const T old = Lane::kReadsDst ? dst[i] : T();
+    const U first = Lane::kSources > 0 ? src[0][i] : U();
+    const U second = Lane::kSources > 1 ? src[1][i] : U();
+    dst[i] = Lane::template eval<T, U>(old, first, second, scalar);
+  }
+}
+
+template <typename Lane, typename T, typename U>
+void apply_repeats(const Call& call, T* dst, const std::array<const U*, 2>& src, U scalar) {
+  constexpr auto kWidest = static_cast<int64_t>(std::max(sizeof(T), sizeof(U)));
+  const Strided<T> to(call, 0, dst);
+  const Strided<const U> first(call, Lane::kSources > 0 ? 1 : 0, src[0]);
+  const Strided<const U> second(call, Lane::kSources > 1 ? 2 : 0, src[1]);
+  const bool whole =
+      to.whole() && (Lane::kSources < 1 || first.whole()) && (Lane::kSources < 2 || second.whole());
+  const int64_t step = (whole ? kRepeatBytes : kBlockBytes) / kWidest;
+  const LaneRuns runs(call);
+  for (int64_t repeat = 0; repeat < call.params[call.op->repeat]; ++repeat) {
+    for (const LaneRun& run : runs) {
+      const int64_t end = run.first + run.count;
+      for (int64_t lane = run.first; lane < end;) {
+        const int64_t count = std::min(end, (lane / step + 1) * step) - lane;
+        const std::array<const U*, 2> at = {Lane::kSources > 0 ? first.at(repeat, lane) : nullptr,
+                                            Lane::kSources > 1 ? second.at(repeat, lane) : nullptr};
+        apply<Lane>(to.at(repeat, lane), at, scalar, count);
+        lane += count;
+      }
     }
   }
 }
 
-template <typename Lane, typename T>
-void apply_repeats(const Call& call, T* dst, const std::array<const T*, 3>& src,
-                   const std::array<int, 3>& sources, T scalar) {
-  constexpr auto kLanesPerBlock = kBlockBytes / static_cast<int64_t>(sizeof(T));
-  const int64_t mask = call.params[call.op->mask];
-  const int64_t repeats = call.params[call.op->repeat];
-  auto step = [&](int operand, int64_t repeat, int64_t block) {
-    return (repeat * repeat_stride(call, operand) + block * block_stride(call, operand)) *
-           kLanesPerBlock;
-  };
-  for (int64_t repeat = 0; repeat < repeats; ++repeat) {
-    for (int64_t block = 0; block * kLanesPerBlock < mask; ++block) {
-      std::array<const T*, 3> at{};
-      for (int i = 0; i < Lane::kSources; ++i) at[i] = src[i] + step(sources[i], repeat, block);
-      apply<Lane>(dst + step(0, repeat, block), at, scalar,
-                  std::min(kLanesPerBlock, mask - block * kLanesPerBlock));
-    }
-  }
-}
-
-template <typename Lane, DType kDType>
+template <typename Lane, DType kTo, DType kFrom>
 void run_lanes(const Call& call, Memories& memories) {
-  using T = typename LaneType<kDType>::type;
+  using T = typename LaneType<kTo>::type;
+  using U = typename LaneType<kFrom>::type;
   const OpInfo& op = *call.op;
-  std::array<const T*, 3> src{};
-  std::array<int, 3> sources{};
-  for (int i = 0, n = 0; i < op.n_operands && n < Lane::kSources; ++i) {
-    if (!op.operands[i].read) continue;
-    src[n] = memories.operand<const T>(call, i);
-    sources[n++] = i;
-  }
+  std::array<const U*, 2> src{};
+  for (int i = 0; i < Lane::kSources; ++i) src[i] = memories.operand<const U>(call, i + 1);
   T* dst = memories.operand<T>(call, 0);
-  const T scalar = op.scalar < 0 ? T() : scalar_from_word<T>(call.params[op.scalar]);
+  const U scalar = op.scalar < 0 ? U() : scalar_from_word<U>(call.params[op.scalar]);
   if (op.form == Form::Count) {
     apply<Lane>(dst, src, scalar, call.params[op.count]);
   } else {
-    apply_repeats<Lane>(call, dst, src, sources, scalar);
+    apply_repeats<Lane>(call, dst, src, scalar);
   }
 }
 

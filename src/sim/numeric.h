@@ -4,6 +4,7 @@
 #ifndef TVM_ASCEND_SIM_NUMERIC_H_
 #define TVM_ASCEND_SIM_NUMERIC_H_
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -220,6 +221,69 @@ inline Int<I> min(Int<I> a, Int<I> b) {
 template <typename I>
 inline Int<I> relu(Int<I> a) {
   return a.bits > 0 ? a : Int<I>(0);
+}
+
+inline float leaky_relu(float a, float slope) { return a < 0.0f ? a * slope : a; }
+inline Half leaky_relu(Half a, Half slope) { return float(a) < 0.0f ? a * slope : a; }
+
+// a * b + c: a float product is rounded before the sum, a half product is exact and only the sum is
+// rounded.
+inline float multiply_add(float a, float b, float c) { return a * b + c; }
+inline float multiply_add(Half a, Half b, float c) { return float(a) * float(b) + c; }
+inline Half multiply_add(Half a, Half b, Half c) { return Half(float(a) * float(b) + float(c)); }
+
+template <typename I>
+inline Int<I> bit_and(Int<I> a, Int<I> b) {
+  return Int<I>::wrap(a.wide() & b.wide());
+}
+template <typename I>
+inline Int<I> bit_or(Int<I> a, Int<I> b) {
+  return Int<I>::wrap(a.wide() | b.wide());
+}
+template <typename I>
+inline Int<I> bit_not(Int<I> a) {
+  return Int<I>::wrap(~a.wide());
+}
+
+// Shifts by the width or more leave nothing, or the sign.
+template <typename I>
+inline Int<I> shift_left(Int<I> a, Int<I> by) {
+  constexpr int kBits = 8 * sizeof(I);
+  const auto amount = static_cast<uint64_t>(by.bits);
+  return amount >= kBits ? Int<I>(0) : Int<I>::wrap(a.wide() << amount);
+}
+template <typename I>
+inline Int<I> shift_right(Int<I> a, Int<I> by) {
+  constexpr uint64_t kBits = 8 * sizeof(I);
+  const auto amount =
+      std::min(static_cast<uint64_t>(by.bits), kBits - (std::is_signed_v<I> ? 1 : 0));
+  if (amount >= kBits) return Int<I>(0);
+  return Int<I>(static_cast<int64_t>(a.bits) >> amount);
+}
+
+// The result of a lane function in the dtype of dst: to an integer it rounds to nearest even and
+// saturates, NaN gives 0.
+template <typename To, typename From>
+inline To converted(From value) {
+  if constexpr (std::is_same_v<To, From>) {
+    return value;
+  } else if constexpr (std::is_same_v<From, float> || std::is_same_v<From, Half>) {
+    if constexpr (std::is_same_v<To, Half> || std::is_same_v<To, float>) {
+      return To(float(value));
+    } else {
+      using I = decltype(To::bits);
+      const auto wide = static_cast<double>(float(value));
+      if (std::isnan(wide)) return To(0);
+      return To(static_cast<int64_t>(
+          std::clamp(std::nearbyint(wide), static_cast<double>(std::numeric_limits<I>::min()),
+                     static_cast<double>(std::numeric_limits<I>::max()))));
+    }
+  } else {
+    using I = decltype(To::bits);
+    return To(std::clamp(static_cast<int64_t>(value.bits),
+                         static_cast<int64_t>(std::numeric_limits<I>::min()),
+                         static_cast<int64_t>(std::numeric_limits<I>::max())));
+  }
 }
 
 }  // namespace tvm_ascend::sim

@@ -17,7 +17,7 @@ class Memories;
 class PoisonMaps;
 
 enum class ParamKind : uint8_t { Integer, Enum, Scalar };
-enum class Form : uint8_t { None, Count, Repeat };
+enum class Form : uint8_t { None, Count, Repeat, Bits };
 
 inline int item_size(DType dtype) { return kItemSizes[static_cast<int>(dtype)]; }
 inline bool is_float(DType dtype) { return dtype <= DType::float32; }
@@ -30,7 +30,7 @@ struct OperandInfo {
   uint32_t spaces;  // bit per Space
   bool read;
   bool write;
-  int align;  // bytes; 0: one element, -1: the rule of the space
+  int align;  // bytes; elements if negative; 0: the rule of the space
 };
 
 struct ParamInfo {
@@ -45,7 +45,8 @@ struct ParamInfo {
 struct Variant {
   const char* dtypes;
   DType operands[kMaxOperands];
-  DType scalar;  // of the row's scalar parameter
+  DType scalar;      // of the row's scalar parameter
+  uint64_t choices;  // bit per allowed value of the row's enum parameter
 };
 
 // What a timing text may ask about one instruction.
@@ -82,13 +83,15 @@ struct Call {
 // Meaning of an irregular row. `access` lists the bytes touched; `run` computes; `poison` moves
 // undefined bytes along where the instruction copies without looking; `tile` gives a non-zero key
 // when the chip itself orders it after an earlier one of the same key and the same first operand;
-// `control` replaces all of them for rows that order pipes. Unused hooks are null.
+// `control` replaces all of them for rows that order pipes; `data_access` adds the accesses that
+// depend on data, without which (null) it lists the most that can be. Unused hooks are null.
 struct Body {
   void (*access)(const Call&, AccessList&) = nullptr;
   void (*run)(Call&, Memories&) = nullptr;
   void (*poison)(const Call&, PoisonMaps&) = nullptr;
   int64_t (*tile)(const Call&) = nullptr;
   bool (*control)(const Call&, Core&) = nullptr;  // whether the core may go on
+  void (*data_access)(const Call&, const Memories*, AccessList&) = nullptr;
 };
 
 using LaneFn = void (*)(const Call&, Memories&);
@@ -107,12 +110,14 @@ struct OpInfo {
   const Variant* variants;
   Form form;
   int count;  // indices of parameters by their name, -1: the row has none
-  int mask;
+  int mask;   // the mask count, or the low word of a bit mask, which the high word follows
+  bool bits;  // the latter
   int repeat;
   int scalar;  // the parameter of a type variable's dtype
   int blk[kMaxOperands];
   int rep[kMaxOperands];
-  int timing;  // index into kTimingNames, -1: by cycles()
+  int timing;        // index into kTimingNames, -1: by cycles()
+  TimingFn repeats;  // of an instruction with a timing, null: by count or repeat
   TimingFn cycles;
   TimingFn latency;
   const Constant* constants;  // the ones its timing reads
@@ -124,7 +129,7 @@ struct OpInfo {
 
 extern const OpInfo kOps[];
 extern const int kOpCount;
-extern const int kSpaceAlign[kSpaces];
+extern const int kSpaceAlign[kSpaces];  // as OperandInfo::align
 
 // Row of that key, or -1.
 int find_op(const std::string& key);

@@ -31,9 +31,17 @@ def test_parameters_are_found_in_the_fields_of_their_struct():
     row = TABLE["mmad"]
     read = gen_twin.wrapper(row, row.emit, "typename C, typename A, typename B")
     assert read.args == (
-        *("dst", "a", "b", "mmadParams.m", "mmadParams.n", "mmadParams.k"),
-        "mmadParams.cmatrixInitVal",
+        *("{0}", "{1}", "{2}", "{3}.m", "{3}.n", "{3}.k"),
+        "{3}.cmatrixInitVal",
     )
+
+
+def test_an_array_of_a_block_is_a_parameter():
+    row = TABLE["relu_bits"]
+    read = gen_twin.wrapper(row, row.emit, row.template)
+    assert read.types[2] == "uint64_t[]"
+    assert read.args[2:4] == ("{2}[0]", "{2}[1]")
+    assert "uint64_t mask[], const uint8_t repeat" in read.declaration
 
 
 def test_every_wrapper_passes_each_member_of_its_row_once():

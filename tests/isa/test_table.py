@@ -42,10 +42,15 @@ def faults(row: Instr) -> list[str]:
         if param.type.startswith("enum:"):
             if not param.values or "{}" not in param.spelling:
                 found.append(f"enum {param.name} lacks values or a spelling")
-        elif param.type not in row.types:
+        elif param.type not in row.types and (param.type, param.low) != ("uint64_t", None):
             low, high = RANGES[param.type]
             if param.low is None or not low <= param.low <= param.high <= high:
                 found.append(f"range of {param.name} does not fit {param.type}")
+    values = next((p.values for p in row.params if p.values), ())
+    if set(row.choices) - set(row.dtypes) or {v for c in row.choices.values() for v in c} - {
+        *values
+    }:
+        found.append("choices name other dtypes or values")
     unknown = {o.dtype for o in row.operands} - set(row.types)
     if unknown:
         found.append(f"operands of unknown type {unknown}")
@@ -81,6 +86,8 @@ BROKEN = {
     "two timings": {"cycles": "1"},
     "a range too wide": {"params": (replace(TABLE["add"].params[0], high=2**31),)},
     "an unknown type": {"types": ("U",)},
+    "choices of another dtype": {"choices": {("int64",): ()}},
+    "a choice that is no value": {"choices": {("float32",): ("CAST_ODD",)}},
     "a repeated operand": {"operands": TABLE["add"].operands[:1] * 3},
 }
 

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lane-wise vector rows against numpy, bit by bit."""
+"""Lane-wise vector rows against numpy, bit by bit: every row, every dtype, every form."""
 
 from __future__ import annotations
+
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,19 +13,20 @@ from tvm_ascend.isa.table import TABLE
 
 COUNT = 203  # neither a multiple of a repeat nor of a block
 SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 0.5, 65504.0, 1e-7, -6e-8, 88.0, -104.0]
+SCALARS = {"float": 1.5, "int": 3}
+BITS = [0x8000_0000_0000_0001, 0x5555_0000_FFFF_1237]
+AREA = 12288  # bytes of UB of each operand
 
 
 def wide(function):
     """Evaluate in double, round once."""
-    return lambda *args: function(*(np.asarray(a, "float64") for a in args)).astype(args[0].dtype)
+    return lambda a: function(a.astype("float64")).astype(a.dtype)
 
 
 def relu(a):
-    return (
-        np.where(np.isnan(a), a, np.where(a > 0, a, 0)).astype(a.dtype)
-        if a.dtype.kind == "f"
-        else np.maximum(a, 0)
-    )
+    if a.dtype.kind != "f":
+        return np.maximum(a, 0)
+    return np.where(np.isnan(a), a, np.where(a > 0, a, 0)).astype(a.dtype)
 
 
 def pick(function, both_zero):
@@ -37,36 +40,64 @@ def pick(function, both_zero):
     return chosen
 
 
-def positive_zero_wins(a, b):
-    return np.where(np.signbit(a) & np.signbit(b), -0.0, 0.0)
+def multiply_add(a, b, c):
+    """A half product is exact in float, and only the sum is rounded."""
+    if a.dtype == np.float16:
+        return (a.astype("float32") * b.astype("float32") + c.astype("float32")).astype(c.dtype)
+    return a * b + c
 
 
-def negative_zero_wins(a, b):
-    return np.where(np.signbit(a) | np.signbit(b), -0.0, 0.0)
+def shift(a, by, left):
+    bits = 8 * a.dtype.itemsize
+    if by >= bits:
+        return a * 0 if left or a.dtype.kind == "u" else a >> (bits - 1)
+    return a << by if left else a >> by
 
+
+biggest = pick(np.maximum, lambda a, b: np.where(np.signbit(a) & np.signbit(b), -0.0, 0.0))
+least = pick(np.minimum, lambda a, b: np.where(np.signbit(a) | np.signbit(b), -0.0, 0.0))
 
 ORACLES = {
-    "src0 + src1": np.add,
-    "src0 - src1": np.subtract,
-    "src0 * src1": np.multiply,
-    "div(src0, src1)": np.divide,
-    "max(src0, src1)": pick(np.maximum, positive_zero_wins),
-    "min(src0, src1)": pick(np.minimum, negative_zero_wins),
-    "exp(src)": wide(np.exp),
-    "ln(src)": wide(np.log),
-    "sqrt(src)": np.sqrt,
-    "rsqrt(src)": wide(lambda a: 1 / np.sqrt(a)),
-    "div(1, src)": lambda a: a.dtype.type(1) / a,
-    "abs(src)": np.abs,
-    "relu(src)": relu,
-    "src + scalar": np.add,
-    "src * scalar": np.multiply,
-    "max(src, scalar)": pick(np.maximum, positive_zero_wins),
-    "min(src, scalar)": pick(np.minimum, negative_zero_wins),
-    "scalar": lambda s: s,
+    "src0 + src1": lambda v: v.src0 + v.src1,
+    "src0 - src1": lambda v: v.src0 - v.src1,
+    "src0 * src1": lambda v: v.src0 * v.src1,
+    "div(src0, src1)": lambda v: v.src0 / v.src1,
+    "max(src0, src1)": lambda v: biggest(v.src0, v.src1),
+    "min(src0, src1)": lambda v: least(v.src0, v.src1),
+    "relu(src0 + src1)": lambda v: relu(v.src0 + v.src1),
+    "relu(src0 - src1)": lambda v: relu(v.src0 - v.src1),
+    "bit_and(src0, src1)": lambda v: v.src0 & v.src1,
+    "bit_or(src0, src1)": lambda v: v.src0 | v.src1,
+    "bit_not(src)": lambda v: ~v.src,
+    "exp(src)": lambda v: wide(np.exp)(v.src),
+    "ln(src)": lambda v: wide(np.log)(v.src),
+    "sqrt(src)": lambda v: np.sqrt(v.src),
+    "rsqrt(src)": lambda v: wide(lambda a: 1 / np.sqrt(a))(v.src),
+    "div(1, src)": lambda v: v.src.dtype.type(1) / v.src,
+    "abs(src)": lambda v: np.abs(v.src),
+    "relu(src)": lambda v: relu(v.src),
+    "src": lambda v: v.src,
+    "src + scalar": lambda v: v.src + v.scalar,
+    "src * scalar": lambda v: v.src * v.scalar,
+    "max(src, scalar)": lambda v: biggest(v.src, v.scalar),
+    "min(src, scalar)": lambda v: least(v.src, v.scalar),
+    "leaky_relu(src, scalar)": lambda v: np.where(v.src < 0, v.src * v.scalar, v.src),
+    "shift_left(src, scalar)": lambda v: shift(v.src, v.scalar, True),
+    "shift_right(src, scalar)": lambda v: shift(v.src, v.scalar, False),
+    "multiply_add(src, scalar, dst)": lambda v: multiply_add(v.src, v.scalar, v.dst),
+    "multiply_add(src0, src1, dst)": lambda v: multiply_add(v.src0, v.src1, v.dst),
+    "multiply_add(src0, dst, src1)": lambda v: multiply_add(v.src0, v.dst, v.src1),
+    "relu(multiply_add(src0, dst, src1))": lambda v: relu(multiply_add(v.src0, v.dst, v.src1)),
+    "scalar": lambda v: v.scalar,
 }
 
-LANES = [(key, dtypes[0]) for key, row in TABLE.items() if row.lane for dtypes in row.dtypes]
+LANES = [
+    (key, dtypes)
+    for key, row in TABLE.items()
+    if row.lane
+    for dtypes in row.dtypes
+    if row.form in ("count", "repeat", "bits")
+]
 
 
 def sample(rng, dtype, count):
@@ -87,6 +118,18 @@ def to_numpy(dtype):
     return np.dtype(dtype)
 
 
+def narrow(value, dtype):
+    """To the dtype of dst: nearest even; integers saturate, NaN gives 0."""
+    dtype = to_numpy(dtype)
+    value = np.asarray(value)
+    if value.dtype == dtype or dtype.kind not in "iu":
+        return value.astype(dtype)
+    info = np.iinfo(dtype)
+    if value.dtype.kind == "f":
+        value = np.rint(np.nan_to_num(value.astype("float64"), posinf=1e9, neginf=-1e9))
+    return np.clip(value, info.min, info.max).astype(dtype)
+
+
 def assert_same_bits(got, want):
     if got.dtype.kind in "fV":
         nan = np.isnan(want.astype("float64"))
@@ -97,71 +140,88 @@ def assert_same_bits(got, want):
     ]
 
 
-def lanes(call, row, count):
-    """Addresses of dst and sources, far apart."""
-    return [ub(i * 4096, operand.name) for i, operand in enumerate(row.operands)]
+def scalar_of(dtype):
+    return to_numpy(dtype).type(SCALARS["float" if "float" in dtype else "int"])
 
 
-def oracle(row, sources, scalar):
-    args = [*sources, scalar] if any(p.type == "T" for p in row.params) else sources
+def oracle(row, dtypes, values):
     with np.errstate(all="ignore"):
-        return ORACLES[row.lane](*args)
+        return narrow(ORACLES[row.lane](SimpleNamespace(**values)), dtypes[0])
 
 
-@pytest.mark.parametrize(("key", "dtype"), [x for x in LANES if TABLE[x[0]].form == "count"])
-def test_count_form(key, dtype, rng):
-    row = TABLE[key]
-    machine = Machine()
-    sources = [sample(rng, dtype, COUNT) for o in row.operands if o.rw == "r"]
-    scalar = sample(rng, dtype, 20)[15] if "float" not in dtype else to_numpy(dtype).type(1.5)
-    out = np.zeros(256, to_numpy(dtype))
-    gm_out = machine.tensor("out", out)
-    places = lanes(machine, row, COUNT)
-    machine.load(places[0], gm_out, 256, dtype)
-    for i, source in enumerate(sources):
-        machine.load(places[i + 1], machine.tensor(f"in{i}", source), COUNT, dtype)
-    machine.sync("MTE2_V")
-    value = scalar.item() if "float" not in dtype else float(scalar)
-    params = [value if p.type == "T" else COUNT for p in row.params]
-    machine.issue(key, dtype, *places, *params)
-    machine.sync("V_MTE3")
-    machine.store(gm_out, places[0], 256, dtype)
-    machine.barrier()
-    machine.clean()
-    want = oracle(row, sources, scalar)
-    assert_same_bits(out[:COUNT], np.broadcast_to(want, COUNT).astype(out.dtype))
-    assert not out[COUNT:].view("uint8").any()
+class Run:
+    """One instruction on areas full of data; ``want`` starts as what dst held."""
+
+    def __init__(self, key, dtypes, rng):
+        self.row, self.dtypes = TABLE[key], dtypes
+        of = dict(zip(self.row.types, dtypes, strict=True))
+        self.types = {o.name: of[o.dtype] for o in self.row.operands}
+        self.data = {
+            name: sample(rng, t, AREA // to_numpy(t).itemsize) for name, t in self.types.items()
+        }
+        self.scalar = scalar_of(dtypes[-1])
+        self.want = self.data["dst"].copy()
+
+    def issue(self, params):
+        machine = Machine()
+        places = [ub(i * AREA, name) for i, name in enumerate(self.types)]
+        for place, (name, array) in zip(places, self.data.items(), strict=True):
+            machine.load(place, machine.tensor(name, array), array.size, self.types[name])
+        machine.sync("MTE2_V")
+        value = self.scalar.item() if "float" not in self.dtypes[-1] else float(self.scalar)
+        scalars = [value for p in self.row.params if p.type in self.row.types]
+        machine.issue(self.row.key, self.dtypes, *places, *scalars, *params)
+        machine.sync("V_MTE3")
+        machine.store(
+            machine.tensor("dst", self.data["dst"]), places[0], self.want.size, self.types["dst"]
+        )
+        machine.barrier()
+        machine.clean()
+        assert_same_bits(self.data["dst"], self.want)
+
+    def expect(self, at):
+        """Lanes of each operand that one evaluation reads, of dst also writes."""
+        values = {name: self.data[name][at[name]] for name in self.types}
+        self.want[at["dst"]] = oracle(self.row, self.dtypes, values | {"scalar": self.scalar})
 
 
-@pytest.mark.parametrize(("key", "dtype"), [x for x in LANES if TABLE[x[0]].form == "repeat"])
-@pytest.mark.parametrize("strides", [(1, 1, 1, 8, 8, 8), (1, 1, 0, 8, 8, 1), (2, 1, 1, 17, 9, 0)])
-def test_repeat_form(key, dtype, strides, rng):
-    row = TABLE[key]
-    size = to_numpy(dtype).itemsize
-    block, repeats, mask = 32 // size, 3, 256 // size - 3
-    machine = Machine()
-    total = 8192 // size
-    arrays = [sample(rng, dtype, total) for _ in range(3)]
-    old = arrays[0].copy()
-    places = [ub(i * 8192) for i in range(3)]
-    handles = [machine.tensor(f"x{i}", a) for i, a in enumerate(arrays)]
-    for place, handle in zip(places, handles, strict=True):
-        machine.load(place, handle, total, dtype)
-    machine.sync("MTE2_V")
-    machine.issue(key, dtype, *places, mask, repeats, *strides)
-    machine.sync("V_MTE3")
-    machine.store(handles[0], places[0], total, dtype)
-    machine.barrier()
-    machine.clean()
-    lane = np.arange(mask)
-    want = old.copy()
+@pytest.mark.parametrize(("key", "dtypes"), [x for x in LANES if TABLE[x[0]].form == "count"])
+def test_count_form(key, dtypes, rng):
+    run = Run(key, dtypes, rng)
+    run.expect({name: slice(0, COUNT) for name in run.types})
+    run.issue([COUNT])
+
+
+STRIDES = [
+    {"dst_blk": 1, "dst_rep": 8, "src0_blk": 1, "src0_rep": 8, "src1_blk": 1, "src1_rep": 8},
+    {"dst_blk": 1, "dst_rep": 9, "src0_blk": 2, "src0_rep": 17, "src1_blk": 0, "src1_rep": 1},
+    {"dst_blk": 2, "dst_rep": 17, "src0_blk": 1, "src0_rep": 8, "src1_blk": 1, "src1_rep": 0},
+]
+
+
+@pytest.mark.parametrize("strides", STRIDES)
+@pytest.mark.parametrize(("key", "dtypes"), [x for x in LANES if TABLE[x[0]].form != "count"])
+def test_repeat_forms(key, dtypes, strides, rng):
+    run = Run(key, dtypes, rng)
+    row, repeats = run.row, 3
+    strides = strides | {"src_blk": strides["src0_blk"], "src_rep": strides["src0_rep"]}
+    lanes = 256 // max(to_numpy(t).itemsize for t in run.types.values())
+    if row.form == "repeat":
+        masks = [lanes - 3]
+        lane = np.arange(lanes - 3)
+    else:
+        masks = BITS
+        lane = np.array([i for i in range(lanes) if BITS[i // 64] >> i % 64 & 1])
     for r in range(repeats):
-        at = [
-            (r * strides[3 + i] + lane // block * strides[i]) * block + lane % block
-            for i in range(3)
-        ]
-        want[at[0]] = oracle(row, [arrays[1][at[1]], arrays[2][at[2]]], None)
-    assert_same_bits(arrays[0], want)
+        at = {}
+        for name, dtype in run.types.items():
+            block = 32 // to_numpy(dtype).itemsize
+            first = r * strides[f"{name}_rep"] + lane // block * strides[f"{name}_blk"]
+            at[name] = first * block + lane % block
+        run.expect(at)
+    words = [int(np.array(m, "uint64").view("int64")) for m in masks]
+    steps = [strides[p.name] for p in row.params if p.name in strides]
+    run.issue([*words, repeats, *steps])
 
 
 def test_accumulating_repeats_add_up():
@@ -179,7 +239,45 @@ def test_accumulating_repeats_add_up():
     assert np.array_equal(out, data.reshape(4, 64).sum(0))
 
 
+@pytest.mark.parametrize(("dtype", "by"), [("int16", 16), ("uint16", 40), ("int32", 31)])
+@pytest.mark.parametrize("key", ["shift_left", "shift_right"])
+def test_shifts_by_the_width(key, dtype, by, rng):
+    run = Run(key, (dtype,), rng)
+    run.scalar = np.dtype(dtype).type(by)
+    run.expect({name: slice(0, COUNT) for name in run.types})
+    run.issue([COUNT])
+
+
 def test_a_count_of_zero_does_nothing():
     machine = Machine()
     machine.issue("add", "float32", ub(0), ub(256), ub(512), 0)
     assert machine.clean()["instructions"] == {"add": 1}
+
+
+def test_a_mask_without_lanes_does_nothing():
+    machine = Machine()
+    machine.issue("relu_bits", "float32", ub(0), ub(256), 0, 0, 1, 1, 1, 8, 8)
+    machine.issue("relu_repeat", "float32", ub(0), ub(256), 0, 1, 1, 1, 8, 8)
+    assert machine.clean()["instructions"] == {"relu_bits": 1, "relu_repeat": 1}
+
+
+def test_a_bit_mask_touches_exactly_its_lanes():
+    machine = Machine()
+    machine.issue("relu_bits", "float32", ub(0), ub(4096), 0b11_0000_0001, -1, 2, 2, 1, 17, 8)
+    (entry,) = machine.inspect()
+    # Lane 0, and lanes 8 and 9 at the start of the second block; the end is that of repeat 1.
+    assert entry["accesses"] == [
+        [0, "write", 0, 17 * 32 + 4, 2 * 4],
+        [0, "write", 64, 17 * 32 + 64 + 8, 2 * 8],
+        [1, "read", 0, 8 * 32 + 4, 2 * 4],
+        [1, "read", 32, 8 * 32 + 32 + 8, 2 * 8],
+    ]
+
+
+@pytest.mark.parametrize("repeat", [1, 2])
+def test_dst_over_a_source_of_another_width_is_refused(repeat):
+    machine = Machine()
+    args = ["CAST_NONE", 64, repeat, 1, 1, 8, 4]
+    machine.issue("cast_repeat", ("float32", "float16"), ub(0), ub(0), *args)
+    (hazard,) = machine.hazards()
+    assert hazard["kind"] == "overlap"

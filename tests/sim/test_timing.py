@@ -144,7 +144,7 @@ def test_time_does_not_depend_on_numerics_hazards_or_trace():
 
 def words_of(row, dtype, params):
     """Parameters as the site of a program carries them."""
-    floats = [p.low is None and not p.values and "float" in dtype for p in row.params]
+    floats = [p.type in row.types and "float" in dtype for p in row.params]
     return [float(v) if f else v for f, v in zip(floats, params.values(), strict=True)]
 
 
@@ -153,6 +153,8 @@ def params_of(row, rng):
     for param in row.params:
         if param.values:
             out[param.name] = int(rng.integers(len(param.values)))
+        elif param.low is None and param.type not in row.types:
+            out[param.name] = int(rng.integers(-(2**63), 2**63))
         elif param.low is not None:
             out[param.name] = int(rng.integers(param.low, min(param.high, 64) + 1))
         else:
@@ -172,7 +174,7 @@ def test_cycles_of_python_and_of_the_simulator_agree(key, rng):
         spaces = [o.spaces[int(rng.integers(len(o.spaces)))] for o in row.operands]
         params = params_of(row, rng)
         operands = [At(space.value, 0) for space in spaces]
-        machine.issue(key, dtypes, *operands, *words_of(row, dtypes[0] if dtypes else "", params))
+        machine.issue(key, dtypes, *operands, *words_of(row, dtypes[-1] if dtypes else "", params))
         timings = dict.fromkeys(timing_keys(), rate)
         want.append(formula.cycles(row, dtypes, spaces, params, constants, timings))
     got = [entry["cycles"] for entry in machine.inspect()]
@@ -189,7 +191,7 @@ def test_spans_of_the_rows_cover_what_the_simulator_touches(key, rng):
         if key == "fixpipe":
             params["quant_pre"] = {"float16": 1, "bfloat16": 2}.get(dtypes[0], 0)
         operands = [At(o.spaces[0].value, 0) for o in row.operands]
-        machine.issue(key, dtypes, *operands, *words_of(row, dtypes[0], params))
+        machine.issue(key, dtypes, *operands, *words_of(row, dtypes[-1], params))
         want.append((dtypes, params))
     for (dtypes, params), entry in zip(want, machine.inspect(), strict=True):
         if entry["fault"]:

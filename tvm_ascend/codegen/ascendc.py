@@ -27,6 +27,7 @@ _POSITION = {
     Space.L0B: "B2",
     Space.L0C: "CO1",
 }
+_WORD = 2**64 - 1
 _JUMPS = {"break_loop": "break;", "continue_loop": "continue;"}
 
 
@@ -253,7 +254,8 @@ class _Emitter:
             texts[operand.name] = self._element(address)
         for param, value in zip(issue.row.params, issue.params, strict=True):
             texts[param.name] = self._param(param, value, dtypes)
-        self._line(row_text(issue.row, self.cann).format(**texts))
+        for line in row_text(issue.row, self.cann).format(**texts).splitlines():
+            self._line(line)
 
     def _store(self, node: tirx.BufferStore) -> None:
         row = ELEMENT_WRITE
@@ -288,6 +290,8 @@ class _Emitter:
             return self.printer.text(value) if same else self.printer.cast(value, param.type)
         if param.type == "bool":
             return str(bool(value.value)).lower()
+        if param.low is None:
+            return f"{value.value & _WORD:#x}"
         # A bare 0 would convert to the pointer form of a mask just as well.
         bare = value.value != 0 or param.type != "uint64_t"
         return str(int(value.value)) if bare else f"static_cast<{param.type}>(0)"

@@ -47,11 +47,31 @@ VECTOR = {
     "vabs": _vector(13, 16, 1, 1),
     "vrelu": _vector(10, 13, 1, 1),
     "vconv": _vector(14, 18, 1, 1),
+    "vaddrelu": _vector(10, 14, 1, 1),  # head and tail [guess: as vadd]
+    "vsubrelu": _vector(10, 14, 1, 1),  # head and tail [guess: as vsub]
+    "vand": _vector(8, 12, 1, 1),
+    "vor": _vector(8, 12, 1, 1),
+    "vnot": _vector(8, 12, 1, 1),
+    "vlrelu": _vector(11, 15, 1, 1),
+    "vshl": _vector(10, 14, 1, 1),  # head and tail [guess: as vadd]
+    "vshr": _vector(10, 14, 1, 1),  # head and tail [guess: as vadd]
+    "vaxpy": _vector(22, 14, 1, 1),
+    "vmla": _vector(10, 15, 2, 2),  # head and tail [guess: as vmul]
+    "vmadd": _vector(10, 15, 1, 1),  # head and tail [guess: as vmul]
+    "vmaddrelu": _vector(10, 15, 1, 1),  # head and tail [guess: as vmul]
+    "vaddreluconv": _vector(14, 18, 1, 1),  # head and tail [guess: as vconv]
+    "vsubreluconv": _vector(14, 18, 1, 1),  # head and tail [guess: as vconv]
+    "vmulconv": _vector(14, 18, 1, 1),  # head and tail [guess: as vconv]
     "vdup": _vector(11, 13, 1, 1),
+    "vcopy": _vector(11, 13, 1, 1),
     "vbrcb": _vector(0, 18, 1, 1),
     "vcadd": _vector(14, 32, 7, 7),
     "vcmax": _vector(14, 21, 7, 7),
     "vcmin": _vector(14, 21, 7, 7),
+    "vcgadd": _vector(14, 24, 7, 1),
+    "vcgmax": _vector(14, 17, 7, 1),
+    "vcgmin": _vector(14, 17, 7, 1),
+    "vcpadd": _vector(14, 24, 1, 1),  # head and tail [guess: as vcgadd]
 }
 
 CONSTANTS = {

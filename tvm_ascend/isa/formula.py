@@ -91,7 +91,7 @@ def names(text: str) -> set[str]:
 def constants(row: Instr) -> tuple[str, ...]:
     """The chip constants that the timing of a row reads, those of its helpers included."""
     found: set[str] = set()
-    for name in names(row.cycles or "0") | names(row.latency):
+    for name in names(row.cycles or "0") | names(row.latency) | names(row.repeats or "0"):
         found.update(HELPER_CONSTANTS.get(name, ()))
         if CONSTANT.fullmatch(name):
             found.add(name)
@@ -192,21 +192,22 @@ def cycles(
     timings: Timings,
 ) -> int:
     """Cycles that one instruction occupies its pipe, without the head of a vector instruction."""
-    widths = [ITEMSIZE[operand_dtype(row, operand, dtypes)] for operand in row.operands]
-    if row.timing:
-        rate = timings[row.timing][f"b{8 * min(4, max(widths))}"]
-        if row.form == "count":
-            repeats = ceildiv(params["count"] * max(widths), REPEAT_BYTES)
-        else:
-            repeats = params["repeat"]
-        return _whole(repeats * rate)
     namespace: dict[str, Any] = {**k, **helpers(k), **params}
     for operand, space in zip(row.operands, spaces, strict=True):
         dtype = operand_dtype(row, operand, dtypes)
         namespace |= {operand.name: space, **sizes(dtype, f"_{operand.name}")}
     if row.operands:
         namespace |= sizes(operand_dtype(row, row.operands[0], dtypes))
-    return _whole(evaluate(row.cycles, namespace))
+    if not row.timing:
+        return _whole(evaluate(row.cycles, namespace))
+    widest = max(ITEMSIZE[operand_dtype(row, operand, dtypes)] for operand in row.operands)
+    if row.repeats:
+        repeats = evaluate(row.repeats, namespace)
+    elif "count" in params:
+        repeats = ceildiv(params["count"] * widest, REPEAT_BYTES)
+    else:
+        repeats = params["repeat"]
+    return _whole(repeats * timings[row.timing][f"b{8 * min(4, widest)}"])
 
 
 def _whole(cycles: float) -> int:

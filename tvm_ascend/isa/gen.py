@@ -12,7 +12,7 @@ from enum import Enum
 from pathlib import Path
 
 from tvm_ascend.isa import formula
-from tvm_ascend.isa.instr import ALIGNMENT, CoreType, Instr, Operand, Param, Pipe, Space
+from tvm_ascend.isa.instr import ALIGNMENT, CoreType, Instr, Param, Pipe, Space
 from tvm_ascend.isa.table import TABLE
 
 OUT = Path(__file__).parents[2] / "src" / "isa"
@@ -21,6 +21,7 @@ HEADER = (
     "// Generated from tvm_ascend/isa by `python -m tvm_ascend.isa.gen --write`; do not edit.\n"
 )
 MAX_DYNAMIC = 16
+MAX_LANE_SOURCES = 2
 SYMBOL = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 
 
@@ -118,7 +119,10 @@ def _number(value: int) -> str:
 
 def _cycles(row: Instr) -> str:
     out = ""
-    for kind, text in (("cycles", row.cycles or "0"), ("latency", row.latency)):
+    texts = [("cycles", row.cycles or "0"), ("latency", row.latency)]
+    if row.repeats:
+        texts.append(("repeats", row.repeats))
+    for kind, text in texts:
         body = to_cpp(text, _timing_name(row), _number)
         unnamed = "t" if "t." in body or "(t" in body else ""
         out += f"double {kind}_{row.key}(const TimingArgs& {unnamed}) {{ return {body}; }}\n"
@@ -130,25 +134,33 @@ def _bits(values: Iterable[Enum], order: type[Enum]) -> int:
     return sum(1 << members.index(value) for value in values)
 
 
-def _align(operand: Operand) -> int:
-    """Bytes, 0 for one element, -1 for the rule of the space."""
-    if not operand.align:
-        return -1
-    return 0 if operand.align == "itemsize" else int(operand.align)
+def _align(text: str) -> int:
+    """Bytes, elements as a negative number, or 0 for the rule of the space."""
+    if not text or text.isdecimal():
+        return int(text or 0)
+    return -int(formula.evaluate(text, {"itemsize": 1}))
 
 
 def _operands(row: Instr) -> str:
     return ", ".join(
         f'{{"{o.name}", {_bits(o.spaces, Space)}, {str("r" in o.rw).lower()}, '
-        f"{str('w' in o.rw).lower()}, {_align(o)}}}"
+        f"{str('w' in o.rw).lower()}, {_align(o.align)}}}"
         for o in row.operands
     )
 
 
-def _kind(param: Param) -> str:
+def _kind(row: Instr, param: Param) -> str:
     if param.type.startswith("enum:"):
         return "Enum"
-    return "Integer" if param.low is not None else "Scalar"
+    return "Scalar" if param.type in row.types else "Integer"
+
+
+def _bounds(param: Param) -> str:
+    if param.values:
+        return f"0LL, {len(param.values) - 1}LL"
+    if param.low is None:
+        return "INT64_MIN, INT64_MAX"
+    return f"{param.low}LL, {param.high}LL"
 
 
 def _params(row: Instr) -> str:
@@ -158,8 +170,7 @@ def _params(row: Instr) -> str:
             values = ", ".join(f'"{value}"' for value in param.values)
             out += f"const char* const values_{row.key}_{param.name}[] = {{{values}}};\n"
     rows = [
-        f'{{"{p.name}", ParamKind::{_kind(p)}, {p.low or 0}LL, '
-        f"{len(p.values) - 1 if p.values else p.high or 0}LL, "
+        f'{{"{p.name}", ParamKind::{_kind(row, p)}, {_bounds(p)}, '
         f"{f'values_{row.key}_{p.name}' if p.values else 'nullptr'}}}"
         for p in row.params
     ]
@@ -173,14 +184,22 @@ def _dtype(name: str) -> str:
 
 
 def _variants(row: Instr) -> str:
-    scalars = [p.type for p in row.params if _kind(p) == "Scalar"]
+    scalars = [p.type for p in row.params if _kind(row, p) == "Scalar"]
     rows = []
     for dtypes in row.dtypes:
         by_type: Mapping[str, str] = dict(zip(row.types, dtypes, strict=True))
         operands = ", ".join(_dtype(formula.operand_dtype(row, o, dtypes)) for o in row.operands)
         scalar = _dtype(by_type[scalars[0]]) if scalars else "DType::int64"
-        rows.append(f'{{"{",".join(dtypes)}", {{{operands}}}, {scalar}}}')
+        choices = _choices(row, dtypes)
+        rows.append(f'{{"{",".join(dtypes)}", {{{operands}}}, {scalar}, {choices:#x}}}')
     return f"const Variant variants_{row.key}[] = {{{', '.join(rows)}}};\n"
+
+
+def _choices(row: Instr, dtypes: tuple[str, ...]) -> int:
+    """One bit for each value of the row's enum that the dtypes allow."""
+    values = next((p.values for p in row.params if p.values), ())
+    allowed = row.choices.get(dtypes, values)
+    return sum(1 << values.index(value) for value in allowed)
 
 
 def _used_constants(row: Instr) -> str:
@@ -197,7 +216,7 @@ def _operand_params(row: Instr, suffix: str) -> str:
 
 
 def _scalar_index(row: Instr) -> int:
-    return next((i for i, param in enumerate(row.params) if _kind(param) == "Scalar"), -1)
+    return next((i for i, param in enumerate(row.params) if _kind(row, param) == "Scalar"), -1)
 
 
 def _info(row: Instr) -> str:
@@ -214,11 +233,15 @@ def _info(row: Instr) -> str:
         str(len(row.dtypes)),
         f"variants_{row.key}",
         f"Form::{row.form.capitalize() or 'None'}",
-        *(str(_index(row, name)) for name in ("count", "mask", "repeat")),
+        str(_index(row, "count")),
+        str(max(_index(row, "mask"), _index(row, "mask_low"))),
+        str(_index(row, "mask_low") >= 0).lower(),
+        str(_index(row, "repeat")),
         str(_scalar_index(row)),
         f"{{{_operand_params(row, 'blk')}}}",
         f"{{{_operand_params(row, 'rep')}}}",
         str(timing_keys().index(row.timing) if row.timing else -1),
+        f"repeats_{row.key}" if row.repeats else "nullptr",
         f"cycles_{row.key}",
         f"latency_{row.key}",
         f"constants_{row.key}" if formula.constants(row) else "nullptr",
@@ -238,11 +261,11 @@ def _functor(row: Instr) -> str:
 
 def table_inc() -> str:
     """Every row as data, with its timing functions."""
-    rules = ", ".join(str(0 if rule == "itemsize" else int(rule)) for rule in ALIGNMENT.values())
+    rules = ", ".join(str(_align(rule)) for rule in ALIGNMENT.values())
     assert list(ALIGNMENT) == list(Space)
     lanes = sorted({_functor(row) for row in TABLE.values() if row.lane})
     bodies = sorted({row.body for row in TABLE.values() if row.body})
-    out = HEADER + f"const int kSpaceAlign[kSpaces] = {{{rules}}};  // bytes, 0: one element\n"
+    out = HEADER + f"const int kSpaceAlign[kSpaces] = {{{rules}}};\n"
     out += "".join(f"extern const LaneFn lanes_{key}[];\n" for key in lanes)
     out += "".join(f"extern const Body body_{name};\n" for name in bodies)
     out += "namespace {\n"
@@ -253,22 +276,36 @@ def table_inc() -> str:
     return out + f"const int kOpCount = {len(TABLE)};\n"
 
 
+def _lane_functor(row: Instr) -> str:
+    """The functor: lanes of dst have type T, those of the sources and the scalar type U."""
+    dst, *sources = [o.name for o in row.operands]
+    reads_dst = "r" in row.operands[0].rw
+    assert len(sources) <= MAX_LANE_SOURCES, row.key
+    used = formula.names(row.lane)
+    names = [dst, *sources, *["-"] * (MAX_LANE_SOURCES - len(sources)), "scalar"]
+    types = ["T", *["U"] * (MAX_LANE_SOURCES + 1)]
+    args = ", ".join(f"{t} {n}" if n in used else t for t, n in zip(types, names, strict=True))
+    body = to_cpp(row.lane, lambda n: n, lambda v: f"U({v})")
+    return (
+        f"struct Lane_{row.key} {{\n"
+        f"  static constexpr int kSources = {len(sources)};\n"
+        f"  static constexpr bool kReadsDst = {str(reads_dst).lower()};\n"
+        f"  template <typename T, typename U>\n"
+        f"  static T eval({args}) {{ return converted<T>({body}); }}\n}};\n"
+    )
+
+
 def lanes_inc() -> str:
-    """Meaning of the lane-wise rows: one functor per lane text, one loop per dtype."""
+    """Meaning of the lane-wise rows: one functor per lane text, one loop per dtype tuple."""
     out = HEADER
     for row in TABLE.values():
         if not row.lane or _functor(row) != row.key:
             continue
-        sources = [o.name for o in row.operands if "r" in o.rw]
-        used = formula.names(row.lane)
-        arguments = [*sources, "scalar"]
-        args = ", ".join(f"T {n}" if n in used else "T" for n in arguments)
-        body = to_cpp(row.lane, lambda n: n, lambda v: f"T({v})")
-        loops = ", ".join(f"&run_lanes<Lane_{row.key}, {_dtype(d[0])}>" for d in row.dtypes)
+        loops = ", ".join(
+            f"&run_lanes<Lane_{row.key}, {_dtype(d[0])}, {_dtype(d[-1])}>" for d in row.dtypes
+        )
         out += (
-            f"struct Lane_{row.key} {{\n"
-            f"  static constexpr int kSources = {len(sources)};\n"
-            f"  template <typename T>\n  static T eval({args}) {{ return {body}; }}\n}};\n"
+            f"{_lane_functor(row)}"
             f"extern const LaneFn lanes_{row.key}[];\n"
             f"const LaneFn lanes_{row.key}[] = {{{loops}}};\n"
         )

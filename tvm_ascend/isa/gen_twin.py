@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,16 +29,43 @@ _HOLE = re.compile(r"\{(\w+)\}")
 _CONSTANT = re.compile(r"AscendC::(\w+)::(\w+)")
 _STRUCT = re.compile(r"AscendC::(\w+)(<[^()]*>)?\((.*)\)")
 _CALL = re.compile(r"AscendC::(\w+)(?:<(.*?)>)?\((.*)\);")
+_BLOCK = re.compile(r"\{\{\n(.*)\n  (AscendC::.*;)\n\}\}", re.DOTALL)
+_DECLARED_ARRAY = re.compile(r" *((?:const )?\w+) (\w+)\[\d+\] = \{\{(.*)\}\};")
 
 
 @dataclass(frozen=True)
 class Wrapper:
-    """One declaration and the row it issues; ``condition`` tells rows of one declaration apart."""
+    """One declaration and the row it issues.
 
-    declaration: str
+    ``args`` are the row's members as texts of the declaration's parameters, ``{0}`` the first.
+    ``constants`` tells rows of one declaration apart at compile time, ``conditions`` at run time.
+    """
+
+    name: str
+    template: str
+    types: tuple[str, ...]
+    names: tuple[str, ...]
     row: Instr
     args: tuple[str, ...]
-    condition: str
+    constants: str
+    conditions: str
+
+    @property
+    def signature(self) -> tuple[str, ...]:
+        """What makes two declarations the same."""
+        return (self.name, self.template, *self.types)
+
+    @property
+    def declaration(self) -> str:
+        """The head of the function; an array type has its name before the brackets."""
+        params = [
+            f"{t.removesuffix('[]')} {n}{'[]' if t.endswith('[]') else ''}"
+            for t, n in zip(self.types, self.names, strict=True)
+        ]
+        params.append("const int line = __builtin_LINE()")
+        return (
+            f"template <{self.template}>\n__aicore__ inline void {self.name}({', '.join(params)})"
+        )
 
 
 def split(text: str) -> list[str]:
@@ -57,60 +84,113 @@ def _lower(name: str) -> str:
 
 
 def _declared(row: Instr, member: Operand | Param) -> str:
-    """The declaration of an operand or parameter that a call passes by itself."""
+    """The declared type of an operand or parameter that a call passes by itself."""
     if isinstance(member, Operand):
         kind = "GlobalTensor" if Space.GM in member.spaces else "LocalTensor"
-        return f"const {kind}<{member.dtype}>& {member.name}"
+        return f"const {kind}<{member.dtype}>&"
     if member.declared:
-        return f"{member.declared} {member.name}"
+        return member.declared
     if member.type in row.types:
-        return f"const {member.type}& {member.name}"
-    return f"const {member.type.removeprefix('enum:')} {member.name}"
+        return f"const {member.type}&"
+    return f"const {member.type.removeprefix('enum:')}"
 
 
 def _value(param: Param, text: str) -> str:
     return f"twin::IndexOf({text})" if param.values else text
 
 
-def wrapper(row: Instr, emit: str, template: str) -> Wrapper:
-    """Read a call's text back into its declaration."""
-    name, template_args, args = _CALL.fullmatch(emit).groups()  # type: ignore[union-attr]
-    members: dict[str, Operand | Param] = {o.name: o for o in row.operands}
-    members |= {p.name: p for p in row.params}
-    where: dict[str, str] = {}
-    params, conditions = [], []
-    template_params = split(template)
-    for text, declared in zip(split(template_args or ""), template_params, strict=False):
-        if constant := _CONSTANT.fullmatch(text):
-            conditions.append(f"{declared.split()[-1]} == {constant[1]}::{constant[2]}")
-        elif (hole := _HOLE.fullmatch(text)) and hole[1] in members:
-            where[hole[1]] = hole[1]
-    for text in split(args):
+@dataclass(frozen=True)
+class _Array:
+    """An array that a block declares before its call."""
+
+    type: str
+    values: tuple[str, ...]
+
+
+def read_block(emit: str) -> tuple[dict[str, _Array], str]:
+    """The arrays of a statement by name, and its call."""
+    block = _BLOCK.fullmatch(emit)
+    if not block:
+        return {}, emit
+    arrays = {}
+    for declaration in block[1].splitlines():
+        kind, name, values = _DECLARED_ARRAY.fullmatch(declaration).groups()  # type: ignore[union-attr]
+        arrays[name] = _Array(kind, tuple(split(values)))
+    return arrays, block[2]
+
+
+class _Reader:
+    """Reads the arguments of one call back into parameters."""
+
+    def __init__(self, row: Instr, arrays: dict[str, _Array]) -> None:
+        self.row, self.arrays = row, arrays
+        self.members: dict[str, Operand | Param] = {o.name: o for o in row.operands}
+        self.members |= {p.name: p for p in row.params}
+        self.where: dict[str, str] = {}
+        self.types: list[str] = []
+        self.names: list[str] = []
+        self.conditions: list[str] = []
+
+    def argument(self, text: str) -> None:
+        place = f"{{{len(self.types)}}}"
         if hole := _HOLE.fullmatch(text):
-            params.append(_declared(row, members[hole[1]]))
-            where[hole[1]] = hole[1]
+            self._add(_declared(self.row, self.members[hole[1]]), hole[1])
+            self.where[hole[1]] = place
+        elif text in self.arrays:
+            self._add(f"{self.arrays[text].type}[]", text)
+            self._values(self.arrays[text].values, lambda i: f"{place}[{i}]")
         elif constant := _CONSTANT.fullmatch(text):
-            params.append(f"const {constant[1]}")
+            self._add(constant[1], _lower(constant[1]))
+            self.conditions.append(f"{place} == {constant[1]}::{constant[2]}")
         else:
             struct, types, inner = _STRUCT.fullmatch(text).groups()  # type: ignore[union-attr]
-            variable, values = _lower(struct), split(inner)
-            params.append(f"const {struct}{(types or '').replace('{T}', 'T')}& {variable}")
-            for field, value in zip(STRUCTS[struct].constructor(len(values)), values, strict=True):
-                if hole := _HOLE.fullmatch(value):
-                    where[hole[1]] = f"{variable}.{field.name}"
+            self._add(f"const {struct}{(types or '').replace('{T}', 'T')}&", _lower(struct))
+            values = split(inner)
+            fields = STRUCTS[struct].constructor(len(values))
+            self._values(values, lambda i: f"{place}.{fields[i].name}")
+
+    def _add(self, kind: str, name: str) -> None:
+        self.types.append(kind)
+        self.names.append(name)
+
+    def _values(self, values: Sequence[str], place: Callable[[int], str]) -> None:
+        for number, value in enumerate(values):
+            if hole := _HOLE.fullmatch(value):
+                self.where[hole[1]] = place(number)
+
+
+def wrapper(row: Instr, emit: str, template: str) -> Wrapper:
+    """Read a call's text back into its declaration."""
+    arrays, call = read_block(emit)
+    name, template_args, args = _CALL.fullmatch(call).groups()  # type: ignore[union-attr]
+    reader, constants = _Reader(row, arrays), []
+    for text, declared in zip(split(template_args or ""), split(template), strict=False):
+        if constant := _CONSTANT.fullmatch(text):
+            constants.append(f"{declared.split()[-1]} == {constant[1]}::{constant[2]}")
+        elif (hole := _HOLE.fullmatch(text)) and hole[1] in reader.members:
+            reader.where[hole[1]] = hole[1]
+    for text in split(args):
+        reader.argument(text)
     ordered = [
-        *(where[o.name] for o in row.operands),
-        *(_value(p, where[p.name]) for p in row.params),
+        *(reader.where[o.name] for o in row.operands),
+        *(_value(p, reader.where[p.name]) for p in row.params),
     ]
-    params.append("const int line = __builtin_LINE()")
-    head = f"template <{template}>\n__aicore__ inline void {name}({', '.join(params)})"
-    return Wrapper(head, row, tuple(ordered), " && ".join(c for c in conditions if "CFG_" not in c))
+    return Wrapper(
+        name,
+        template,
+        tuple(reader.types),
+        tuple(reader.names),
+        row,
+        tuple(ordered),
+        " && ".join(c for c in constants if "CFG_" not in c),
+        " && ".join(reader.conditions),
+    )
 
 
 def wrappers() -> Iterator[Wrapper]:
     """Every call that some CANN version has for a row."""
     for row in TABLE.values():
-        if not _CALL.fullmatch(row.emit):
+        if not _CALL.fullmatch(read_block(row.emit)[1]):
             continue
         plain = ", ".join(f"typename {t}" for t in row.types)
         yield wrapper(row, row.emit, row.template or plain)
@@ -122,39 +202,65 @@ def _ctype(dtype: str) -> str:
     return C_TYPES.get(dtype, f"{dtype}_t")
 
 
-def _issue(w: Wrapper, indent: str) -> str:
+def _legal(row: Instr) -> str:
+    """Whether the element types are among those of a row."""
+    legal = ", ".join(f"twin::Types<{', '.join(map(_ctype, d))}>" for d in row.dtypes)
+    return f"twin::kAmong<twin::Types<{', '.join(row.types)}>, {legal}>"
+
+
+def _issue(w: Wrapper, names: tuple[str, ...], indent: str) -> str:
     row, types = w.row, ", ".join(w.row.types)
     lines = []
     if row.types:
-        legal = ", ".join(f"twin::Types<{', '.join(map(_ctype, d))}>" for d in row.dtypes)
-        lines.append(f"static_assert(twin::kAmong<twin::Types<{types}>, {legal}>,")
+        lines.append(f"static_assert({_legal(row)},")
         lines.append(f'              "{row.name} has no form for these element types");')
-    if "isSetMask" in w.declaration:
+    if "isSetMask" in w.template:
         lines.append(
             'static_assert(isSetMask, "the twin sets the mask of every instruction itself");'
         )
     lines.append(f'static const int32_t row = twin::Find<{types}>("{row.key}");')
-    in_template = [p.name for p in row.params if f" {p.name}>" in w.declaration]
+    in_template = [p.name for p in row.params if w.template.endswith(f" {p.name}")]
     lines += [f'static_assert(twin::IndexOf({n}) >= 0, "no such {n} here");' for n in in_template]
-    args = "".join(f", {a}" for a in w.args)
+    args = "".join(f", {a.format(*names)}" for a in w.args)
     lines.append(f"twin::Issue<{len(row.operands)}>(row, line{args});")
     return "".join(f"{indent}{line}\n" for line in lines)
 
 
+def _chain(arms: list[tuple[str, str]], last: str, keyword: str, indent: str) -> str:
+    """``if`` arms of condition and body; a body without condition ends the chain."""
+    text = indent
+    for condition, body in arms:
+        if not condition:
+            return f"{text}{{\n{body}{indent}}}\n" if text.strip() else body
+        text += f"{keyword} ({condition}) {{\n{body}{indent}}} else "
+    return f"{text}{{\n{last}{indent}}}\n" if last else text.removesuffix(" else ") + "\n"
+
+
+def _body(members: list[Wrapper]) -> str:
+    """The rows of one declaration, each behind what tells it apart."""
+    names = members[0].names
+    alike: dict[str, list[Wrapper]] = {}
+    for w in members:
+        constants = w.constants
+        if len(members) > 1 and not constants and not any(m.conditions for m in members):
+            constants = _legal(w.row)
+        alike.setdefault(constants, []).append(w)
+    choices = []
+    for constants, same in alike.items():
+        indent = "    " if constants else "  "
+        deep = indent + "  " if any(w.conditions for w in same) else indent
+        arms = [(w.conditions.format(*names), _issue(w, names, deep)) for w in same]
+        refuse = f"{deep}twin::Issue<0>(-1, line);\n" if same[-1].conditions else ""
+        choices.append((constants, _chain(arms, refuse, "if", indent)))
+    return _chain(choices, "", "if constexpr", "  ")
+
+
 def functions() -> str:
-    """One function for each declaration; rows that share one are told apart at compile time."""
-    groups: dict[str, list[Wrapper]] = {}
+    """One function for each declaration; its rows are told apart by constants or arguments."""
+    groups: dict[tuple[str, ...], list[Wrapper]] = {}
     for w in wrappers():
-        groups.setdefault(w.declaration, []).append(w)
-    out = []
-    for declaration, members in groups.items():
-        if len(members) == 1:
-            body = _issue(members[0], "  ")
-        else:
-            arms = [f"if constexpr ({w.condition}) {{\n{_issue(w, '    ')}  }}" for w in members]
-            body = "  " + " else ".join(arms) + "\n"
-        out.append(f"{declaration} {{\n{body}}}\n")
-    return "\n".join(out)
+        groups.setdefault(w.signature, []).append(w)
+    return "\n".join(f"{g[0].declaration} {{\n{_body(g)}}}\n" for g in groups.values())
 
 
 def indices() -> str:
@@ -168,6 +274,8 @@ def indices() -> str:
     out = []
     for kind, param in enums.items():
         name = kind.removeprefix("enum:")
+        scope = param.spelling.removesuffix("{}").removesuffix("::")
+        name = scope if scope.endswith(name) else name
         cases = "".join(
             f"    case {param.spelling.format(value)}: return {number};\n"
             for number, value in enumerate(param.values)
@@ -203,7 +311,7 @@ def files() -> dict[str, str]:
     """Generated file name -> text."""
     struct_text = f"{HEADER}namespace AscendC {{\n\n{structs()}\n}}  // namespace AscendC\n"
     text = (
-        f"{HEADER}namespace twin {{\n\nusing AscendC::HardEvent;\nusing AscendC::RoundMode;\n\n"
+        f"{HEADER}namespace twin {{\n\n"
         f"{indices()}\n}}  // namespace twin\n\nnamespace AscendC {{\n\n{functions()}\n"
         "}  // namespace AscendC\n"
     )

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -75,7 +76,7 @@ class Param:
     ``low``/``high`` bound integer parameters inclusively; ``values`` lists the legal names of an
     enum and ``spelling`` is the C++ text of one, ``{}`` its name. ``declared`` is the type in the
     vendor's declaration where it is not ``const type`` (``const T&`` for a scalar of a type
-    variable).
+    variable). An integer without bounds is a word of any 64 bits.
     """
 
     name: str
@@ -101,16 +102,24 @@ class Instr:
     """One hardware instruction in one form; see DESIGN section 6 for what is generated from it.
 
     Arguments of the TIR op ``tirx.ascend.<key>``: the operands in order, then the parameters in
-    order. ``lane`` gives the meaning of lane-wise rows over operand names; others name a C++ body
-    file in ``body``. ``form``: ``count`` (contiguous, ``count`` elements), ``repeat`` (mask, repeat
-    and strides) or ``""``. ``emit`` is the Ascend C statement; ``{x}`` is the rendered operand or
-    parameter x, ``{T}`` a C++ type; an operand also has ``{x.tensor}`` and ``{x.offset}``.
-    ``template`` is the template parameter list of the vendor's declaration where it is not one
-    ``typename`` for each of ``types``. ``renamed`` lists later names of the call, oldest first.
-    ``timing`` keys the vector timing of the chip; other pipes give occupancy in ``cycles`` over
-    parameters and UPPER_CASE constants of the chip; there ``itemsize``, ``block`` and ``fractal``
-    are those of the first operand, ``itemsize_x`` and so on those of operand x. ``accumulates``: in
-    the repeat form dst may be the last source with repeat stride 0, which adds up over repeats.
+    order. ``lane`` gives the meaning of lane-wise rows over operand names, in the dtype of the
+    sources; others name a C++ body file in ``body``. ``form``: ``count`` (contiguous, ``count``
+    elements), ``repeat`` (the first ``mask`` lanes of each of ``repeat`` repeats, with strides),
+    ``bits`` (lanes chosen by the words ``mask_low`` and ``mask_high``) or ``""``.
+
+    ``emit`` is the Ascend C statement; ``{x}`` is the rendered operand or parameter x, ``{T}`` a
+    C++ type; an operand also has ``{x.tensor}`` and ``{x.offset}``. It is a call, or a block that
+    declares arrays and ends with the call. ``template`` is the template parameter list of the
+    vendor's declaration where it is not one ``typename`` for each of ``types``. ``renamed`` lists
+    later names of the call, oldest first. ``choices`` names, for dtype tuples that allow only some
+    values of the row's enum, those values.
+
+    ``timing`` keys the vector timing of the chip, for each repeat of the widest operand: those of
+    ``count`` elements, of the parameter ``repeat``, or as many as the text ``repeats`` says. Other
+    pipes give occupancy in ``cycles`` over parameters and UPPER_CASE constants of the chip. In both
+    texts ``itemsize``, ``block`` and ``fractal`` are those of the first operand, ``itemsize_x`` and
+    so on those of operand x. ``accumulates``: in the repeat forms dst may be the last source with
+    repeat stride 0, which adds up over repeats.
     """
 
     key: str
@@ -128,8 +137,10 @@ class Instr:
     body: str = ""
     form: str = ""
     timing: str = ""
+    repeats: str = ""
     cycles: str = ""
     latency: str = "0"
     accumulates: bool = False
     template: str = ""
     renamed: tuple[Renamed, ...] = field(default=())
+    choices: Mapping[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)

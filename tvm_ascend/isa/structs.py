@@ -58,6 +58,20 @@ STRUCTS: dict[str, Struct] = {
             "dstBlkStride, src0BlkStride, src1BlkStride,dstRepStride, src0RepStride, src1RepStride",
         ),
         _struct(
+            "UnaryRepeatParams",
+            "uint32_t blockNumber = 8; uint16_t dstBlkStride = 1; uint16_t srcBlkStride = 1;"
+            "uint8_t dstRepStride = 8; uint8_t srcRepStride = 8; bool repeatStrideMode = false;"
+            "bool strideSizeMode = false; bool halfBlock = false",
+            "dstBlkStride, srcBlkStride, dstRepStride, srcRepStride",
+            "dstBlkStride, srcBlkStride, dstRepStride, srcRepStride, halfBlock",
+        ),
+        _struct(
+            "CopyRepeatParams",
+            "uint16_t dstStride = 0; uint16_t srcStride = 0; uint16_t dstRepeatSize = 8;"
+            "uint16_t srcRepeatSize = 8",
+            "dstStride, srcStride, dstRepeatSize, srcRepeatSize",
+        ),
+        _struct(
             "BrcbRepeatParams",
             "uint32_t blockNumber = 8; uint16_t dstRepStride = 8; uint16_t dstBlkStride = 1;"
             "uint8_t src0BlkStride = 1; uint8_t src1BlkStride = 1; uint8_t src0RepStride = 8;"

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from tvm_ascend.isa import cube, move, scalar, sync, vector
+from tvm_ascend.isa import arithmetic, cast, cube, fill, move, reduce, scalar, sync
 from tvm_ascend.isa.instr import Instr
 
 TABLE: dict[str, Instr] = {}
-for _row in (*vector.ROWS, *move.ROWS, *cube.ROWS, *sync.ROWS, *scalar.ROWS):
+FAMILIES = (arithmetic, cast, fill, reduce, move, cube, sync, scalar)
+for _row in (row for family in FAMILIES for row in family.ROWS):
     assert _row.key not in TABLE, f"two rows are called {_row.key}"
     assert bool(_row.lane) != bool(_row.body), (
         f"{_row.key} needs either a lane expression or a body file"

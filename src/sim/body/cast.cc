@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "../strided.h"
 #include "body.h"
 
 namespace tvm_ascend::sim {
@@ -82,15 +83,34 @@ template <typename I>
 Int<I> round_to_int(double x, Round mode) {
   if (std::isnan(x)) return Int<I>(0);
   const double rounded = round_to_integer(x, mode);
-  const auto low = static_cast<double>(std::numeric_limits<I>::min());
-  const auto high = static_cast<double>(std::numeric_limits<I>::max());
-  return Int<I>(static_cast<int64_t>(std::clamp(rounded, low, high)));
+  constexpr I kLow = std::numeric_limits<I>::min();
+  constexpr I kHigh = std::numeric_limits<I>::max();
+  // As a double the largest int64 is one more than itself.
+  if (rounded >= static_cast<double>(kHigh)) return Int<I>(kHigh);
+  if (rounded <= static_cast<double>(kLow)) return Int<I>(kLow);
+  return Int<I>(static_cast<int64_t>(rounded));
+}
+
+// A double that rounds to any float format as the integer does: its last bit is sticky.
+double widen_int64(int64_t value) {
+  constexpr int kDigits = 52;
+  const bool negative = value < 0;
+  uint64_t magnitude = negative ? -static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
+  int exponent = 0;
+  while (magnitude >> kDigits != 0) {
+    magnitude = magnitude >> 1 | (magnitude & 1);
+    ++exponent;
+  }
+  const double wide = std::ldexp(static_cast<double>(magnitude), exponent);
+  return negative ? -wide : wide;
 }
 
 template <typename T>
 double widen(T value) {
   if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat> || std::is_same_v<T, float>) {
     return static_cast<double>(static_cast<float>(value));
+  } else if constexpr (sizeof(value.bits) == sizeof(int64_t)) {
+    return widen_int64(value.bits);
   } else {
     return static_cast<double>(value.bits);
   }
@@ -98,7 +118,9 @@ double widen(T value) {
 
 template <typename To, typename From>
 To convert(From from, Round mode) {
-  if constexpr (std::is_same_v<To, float> && std::is_same_v<From, Half>) {
+  if constexpr (std::is_same_v<To, float> && std::is_same_v<From, float>) {
+    return static_cast<float>(round_to_integer(from, mode)) + 0.0f;
+  } else if constexpr (std::is_same_v<To, float> && std::is_same_v<From, Half>) {
     return static_cast<float>(from);
   } else if constexpr (std::is_same_v<To, float> && std::is_same_v<From, BFloat>) {
     return static_cast<float>(from);
@@ -122,8 +144,20 @@ void convert_all(const Call& call, Memories& memories) {
   auto* dst = memories.operand<To>(call, 0);
   const auto* src = memories.operand<const From>(call, 1);
   const auto mode = static_cast<Round>(call.params[0]);
-  const int64_t count = call.params[1];
-  for (int64_t i = 0; i < count; ++i) dst[i] = convert<To>(src[i], mode);
+  if (call.op->form == Form::Count) {
+    const int64_t count = call.params[call.op->count];
+    for (int64_t i = 0; i < count; ++i) dst[i] = convert<To>(src[i], mode);
+    return;
+  }
+  const Strided<To> to(call, 0, dst);
+  const Strided<const From> from(call, 1, src);
+  const LaneRuns runs(call);
+  for (int64_t repeat = 0; repeat < call.params[call.op->repeat]; ++repeat) {
+    for (const LaneRun& run : runs) {
+      for (int64_t lane = run.first; lane < run.first + run.count; ++lane)
+        *to.at(repeat, lane) = convert<To>(*from.at(repeat, lane), mode);
+    }
+  }
 }
 
 template <DType kTo>

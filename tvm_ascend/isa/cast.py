@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows that convert dtypes on the Vector pipe."""
+
+from __future__ import annotations
+
+from tvm_ascend.isa.forms import (
+    AIV,
+    BITS,
+    BY_BITS,
+    COUNT_U32,
+    REPEAT,
+    REPEATED,
+    UB,
+    repeat_span,
+    stride,
+    with_bits,
+)
+from tvm_ascend.isa.instr import Instr, Operand, Param, Pipe
+
+NONE = ("CAST_NONE",)
+ROUNDED = ("CAST_RINT", "CAST_FLOOR", "CAST_CEIL", "CAST_ROUND", "CAST_TRUNC")
+ROUND_MODE = Param(
+    name="round_mode",
+    type="enum:RoundMode",
+    values=(*NONE, *ROUNDED, "CAST_ODD"),
+    spelling="AscendC::RoundMode::{}",
+    declared="const RoundMode&",
+)
+
+# From dst and src to the modes [doc: ASCEND 3.5 and the vendor's page of Cast].
+CHOICES: dict[tuple[str, ...], tuple[str, ...]] = {
+    ("float32", "float16"): NONE,
+    ("float16", "float32"): (*NONE, *ROUNDED, "CAST_ODD"),
+    ("float32", "bfloat16"): NONE,
+    ("bfloat16", "float32"): ROUNDED,
+    ("float32", "int32"): (*NONE, *ROUNDED),
+    ("int32", "float32"): ROUNDED,
+    ("float32", "int16"): NONE,
+    ("int16", "float32"): ROUNDED,
+    ("float16", "int8"): NONE,
+    ("int8", "float16"): (*NONE, *ROUNDED),
+    ("float16", "uint8"): NONE,
+    ("uint8", "float16"): (*NONE, *ROUNDED),
+    ("float16", "int16"): (*NONE, *ROUNDED),
+    ("int16", "float16"): ROUNDED,
+    ("int32", "float16"): ROUNDED,
+    ("int32", "bfloat16"): ROUNDED,
+    ("int16", "int32"): NONE,
+    ("int64", "int32"): NONE,
+    ("int32", "int64"): NONE,
+    ("int64", "float32"): ROUNDED,
+    ("float32", "int64"): ROUNDED,
+    ("float32", "float32"): ROUNDED,
+}
+DOC = (
+    "Converts each lane to the dtype of dst with the given rounding; overflow saturates for "
+    "integers, NaN becomes 0. float32 to float32 rounds to a whole number, -0 becomes 0."
+)
+MASK = Param(name="mask", type="uint64_t", low=0, high=128)
+
+
+def _cast(form: str) -> Instr:
+    count = form == "count"
+    masks = {"count": (), "repeat": (MASK,), "bits": BITS}[form]
+    strides = tuple(
+        stride(f"{n}_{part}", "uint16_t" if part == "blk" else "uint8_t")
+        for part in ("blk", "rep")
+        for n in ("dst", "src")
+    )
+    start = "AscendC::Cast({dst}, {src}, {round_mode}, "
+    rest = "{repeat}, AscendC::UnaryRepeatParams({dst_blk}, {src_blk}, {dst_rep}, {src_rep}));"
+    return Instr(
+        key="cast" if count else f"cast_{form}",
+        name="Cast",
+        pipe=Pipe.V,
+        core=AIV,
+        operands=tuple(
+            Operand(name=n, spaces=UB, rw=rw, span="count" if count else repeat_span(n), dtype=t)
+            for n, rw, t in (("dst", "w", "T"), ("src", "r", "U"))
+        ),
+        params=(ROUND_MODE, *masks, *((COUNT_U32,) if count else (REPEAT, *strides))),
+        types=("T", "U"),
+        dtypes=tuple(CHOICES),
+        choices=CHOICES,
+        body="cast",
+        form=form,
+        emit={
+            "count": f"{start}{{count}});",
+            "repeat": f"{start}{{mask}}, {rest}",
+            "bits": with_bits(f"{start}mask, {rest}", const=True),
+        }[form],
+        template="" if count else "typename T, typename U, bool isSetMask = true",
+        timing="vconv",
+        doc=DOC + {"count": "", "repeat": REPEATED, "bits": BY_BITS}[form],
+        source="ASCEND 3.0, 3.5",
+    )
+
+
+ROWS: tuple[Instr, ...] = tuple(map(_cast, ("count", "repeat", "bits")))
