@@ -21,8 +21,8 @@ class SimOptions:
     hazards : check happens-before, bounds, alignment, poison and the flag protocol.
     strict : raise the first hazard; off collects them in ``Report.hazards``.
     trace : record one event per instruction for ``Report.trace``.
-    dma : ``"eager"`` copies data at once; ``"late"`` only when something waits for the copy, so that
-        a missing wait also shows as wrong data.
+    dma : ``"eager"`` copies data at once; ``"late"`` only when something waits for the copy, so
+        that a missing wait also shows as wrong data.
     """
 
     numerics: bool = True
