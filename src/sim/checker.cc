@@ -23,6 +23,12 @@ void each_run(const Access& access, Visit visit) {
   }
 }
 
+// The kinds of core, as in OpInfo::cores, that have a memory.
+uint32_t cores_of(Space space) {
+  constexpr uint32_t kCube = 1, kVector = 2;
+  return space == Space::GM ? kCube | kVector : space == Space::UB ? kVector : kCube;
+}
+
 std::string fix_for(Stamp earlier, Pipe pipe, int core) {
   if (earlier.core() != core) return "disjoint bytes per core";
   const std::string later = name_of(pipe);
@@ -65,6 +71,14 @@ void Checker::check_params(const Call& call, std::vector<Hazard>* found) const {
                      context_.program.core_type + ": pipe " + name_of(op.pipe) +
                      " belongs to the other kind of core";
     found->push_back(std::move(hazard));
+    return;
+  }
+  for (int i = 0; i < op.n_operands; ++i) {
+    if ((cores_of(call.spaces[i]) & context_.program.core_bit) != 0) continue;
+    found->push_back(at_operand("core", call, i));
+    found->back().message = context_.sites.describe(call.site) + " has operand " +
+                            op.operands[i].name + " in " + name_of(call.spaces[i]) +
+                            ", a memory that " + context_.program.core_type + " does not have";
     return;
   }
   for (int i = 0; i < op.n_params; ++i) {

@@ -42,7 +42,8 @@ Timing vector_timing(const Program& program, const Call& call) {
 Timing timing_of(const Program& program, const Call& call) {
   const OpInfo& op = *call.op;
   if (op.timing >= 0) return vector_timing(program, call);
-  const TimingArgs args{program.constants.data(), call.params, call.spaces, call.variant->operands};
+  const TimingArgs args{program.constants.data(), call.params, call.spaces,
+                        call.variant->operands, call.registers.data()};
   return {whole(op.cycles(args)), 0, whole(op.latency(args)), 0};
 }
 
@@ -113,6 +114,7 @@ bool Core::resolve_deadlock(const Ref& user) {
 bool Core::issue(Call& call) {
   const OpInfo& op = *call.op;
   ++context_.instructions[&op - kOps];
+  call.registers = registers_;
   checker_.check_params(call, &found_);
   if (!found_.empty()) return report(&found_);
   const Body* body = op.body;
@@ -128,13 +130,36 @@ bool Core::issue(Call& call) {
     checker_.check_order(call, list, clocks_, &found_);
     if (!found_.empty() && !report(&found_)) return false;
   }
+  set_registers(call);
   if (context_.options.numerics || op.pipe == Pipe::S) run(call, epoch);
   count(call, list);
   time(call);
   return true;
 }
 
+void Core::set_registers(const Call& call) {
+  for (int i = 0; i < call.op->n_sets; ++i) {
+    const Setting& setting = call.op->sets[i];
+    int64_t& into = registers_[setting.name];
+    switch (setting.from) {
+      case From::Param:
+        into = call.params[setting.value];
+        break;
+      case From::Operand:
+        into = call.operands[setting.value];
+        break;
+      case From::Type:
+        into = static_cast<int64_t>(call.variant->scalar);
+        break;
+      case From::Constant:
+        into = setting.value;
+        break;
+    }
+  }
+}
+
 void Core::run(Call& call, uint32_t epoch) {
+  if (call.op->n_sets > 0) return;
   if (call.op->lanes != nullptr) {
     call.op->lanes[call.variant - call.op->variants](call, memories_);
     return;

@@ -66,6 +66,7 @@ class Core {
   bool report(std::vector<Hazard>* found);
   bool resolve_deadlock(const Ref& user);
   void run(Call& call, uint32_t epoch);
+  void set_registers(const Call& call);
   // Late DMA: copies that `known` says are finished land now.
   void land(const Epochs& known);
   void time(const Call& call);
@@ -79,6 +80,7 @@ class Core {
   Clocks clocks_;
   Events events_;
   Scoreboard scoreboard_;
+  Registers registers_;
   std::array<Ref, kPipes> last_;  // last statement on each pipe
   std::optional<Deadlock> deadlock_;
   std::array<std::deque<Landing>, kPipes> landing_;

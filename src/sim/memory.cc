@@ -51,6 +51,18 @@ void PoisonMaps::set(Space space, int64_t low, int64_t high, bool undefined) {
   }
 }
 
+void PoisonMaps::copy(Space to, int64_t dst, Space from, int64_t src, int64_t bytes) {
+  for (int64_t at = 0; at < bytes; at += kBlockBytes) {
+    const int64_t end = std::min(at + kBlockBytes, bytes);
+    if (find(from, src + at, src + end) < 0) {
+      set(to, dst + at, dst + end, false);
+      continue;
+    }
+    for (int64_t byte = at; byte < end; ++byte)
+      set(to, dst + byte, dst + byte + 1, get(from, src + byte));
+  }
+}
+
 bool PoisonMaps::get(Space space, int64_t address) const {
   return (masks_[static_cast<int>(space)][address / kBlockBytes] >> (address % kBlockBytes)) & 1;
 }

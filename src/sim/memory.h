@@ -44,6 +44,8 @@ class PoisonMaps {
   int64_t find(Space space, int64_t low, int64_t high) const;
   void set(Space space, int64_t low, int64_t high, bool undefined);
   bool get(Space space, int64_t address) const;
+  // Undefined bytes travel with a copy of `bytes` bytes that start on blocks.
+  void copy(Space to, int64_t dst, Space from, int64_t src, int64_t bytes);
 
  private:
   std::array<std::vector<uint32_t>, kSpaces> masks_;  // one word per 32-byte block

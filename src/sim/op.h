@@ -55,13 +55,35 @@ struct TimingArgs {
   const int64_t* params;
   const Space* spaces;
   const DType* dtypes;
+  const int64_t* registers = nullptr;
 
   double k(Constant name) const { return constants[static_cast<int>(name)]; }
+  double r(Register name) const { return static_cast<double>(registers[static_cast<int>(name)]); }
   double p(int i) const { return static_cast<double>(params[i]); }
   Space space(int i) const { return spaces[i]; }
   double itemsize(int i) const { return item_size(dtypes[i]); }
   double block(int i) const { return static_cast<double>(kBlockBytes / item_size(dtypes[i])); }
   double fractal(int i) const { return static_cast<double>(kFractalBytes / item_size(dtypes[i])); }
+};
+
+// The registers of a core; see tvm_ascend/isa/registers.py.
+class Registers {
+ public:
+  int64_t& operator[](Register name) { return values_[static_cast<int>(name)]; }
+  int64_t operator[](Register name) const { return values_[static_cast<int>(name)]; }
+  const int64_t* data() const { return values_; }
+
+ private:
+  int64_t values_[kRegisters] = {};
+};
+
+// What a row sets one register to: one of its parameters, the address of an operand, the dtype of
+// its scalar, or a constant.
+enum class From : uint8_t { Param, Operand, Type, Constant };
+struct Setting {
+  Register name;
+  From from;
+  int64_t value;
 };
 
 struct OpInfo;
@@ -74,6 +96,7 @@ struct Call {
   Space spaces[kMaxOperands];
   int64_t operands[kMaxOperands];  // byte address in its space, host pointer for GM
   int64_t params[kMaxParams];
+  Registers registers;  // when it was issued
   int64_t result;  // of get_value: int64, or the bits of a float64
 
   DType dtype(int operand) const { return variant->operands[operand]; }
@@ -125,6 +148,8 @@ struct OpInfo {
   bool accumulates;
   const LaneFn* lanes;  // one per variant, or null
   const Body* body;
+  const Setting* sets;
+  int n_sets;
 };
 
 extern const OpInfo kOps[];

@@ -31,6 +31,8 @@ enum TwinSpace {
   kTwinL0A = 3,
   kTwinL0B = 4,
   kTwinL0C = 5,
+  kTwinBT = 6,
+  kTwinFB = 7,
 };
 
 typedef struct TwinApi {

@@ -25,6 +25,14 @@ struct Types {};
 template <typename T, typename... Legal>
 constexpr bool kAmong = (std::is_same_v<T, Legal> || ...);
 
+// The place of a type among others, -1 if it is none of them.
+template <typename T, typename... Among>
+constexpr int64_t IndexOfType() {
+  int64_t found = -1, place = 0;
+  ((found = std::is_same_v<T, Among> ? place : found, ++place), ...);
+  return found;
+}
+
 template <typename T>
 constexpr const char* kDType = nullptr;
 template <>
@@ -114,6 +122,12 @@ inline const char* Where(int line) {
   std::string& place = places[line];
   if (place.empty()) place = "kernel.cce:" + std::to_string(line);
   return place.c_str();
+}
+
+// Whether an operand is in one of the memories.
+template <TwinSpace... spaces, typename T>
+bool IsIn(const T& argument) {
+  return ((SpaceOf(argument) == spaces) || ...);
 }
 
 // Issues an instruction whose first `operands` arguments are tensors.

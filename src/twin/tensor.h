@@ -24,6 +24,10 @@ constexpr TwinSpace SpaceOfPosition(AscendC::TPosition position) {
       return kTwinL0B;
     case TPosition::CO1:
       return kTwinL0C;
+    case TPosition::C2:
+      return kTwinBT;
+    case TPosition::C2PIPE2GM:
+      return kTwinFB;
     case TPosition::GM:
       return kTwinGM;
     default:

@@ -47,7 +47,7 @@ class TPipe {
   }
 
  private:
-  uint32_t next_[kTwinL0C + 1] = {};
+  uint32_t next_[kTwinFB + 1] = {};
 };
 
 }  // namespace AscendC

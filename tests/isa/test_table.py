@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from tvm_ascend.isa.formula import ITEMSIZE
 from tvm_ascend.isa.instr import Instr, Renamed
 from tvm_ascend.isa.scalar import ELEMENT_READ
 from tvm_ascend.isa.table import TABLE
@@ -39,7 +40,10 @@ def faults(row: Instr) -> list[str]:
         if holes(emit) - set(row.types) != set(names)
     ]
     for param in row.params:
-        if param.type.startswith("enum:"):
+        if param.type == "typename":
+            if set(param.values) - set(ITEMSIZE):
+                found.append(f"{param.name} names unknown dtypes")
+        elif param.type.startswith("enum:"):
             if not param.values or "{}" not in param.spelling:
                 found.append(f"enum {param.name} lacks values or a spelling")
         elif param.type not in row.types and (param.type, param.low) != ("uint64_t", None):
@@ -51,7 +55,7 @@ def faults(row: Instr) -> list[str]:
         *values
     }:
         found.append("choices name other dtypes or values")
-    unknown = {o.dtype for o in row.operands} - set(row.types)
+    unknown = {o.dtype for o in row.operands} - set(row.types) - set(ITEMSIZE)
     if unknown:
         found.append(f"operands of unknown type {unknown}")
     if not (row.doc and row.source and row.core):

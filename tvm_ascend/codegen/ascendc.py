@@ -26,6 +26,8 @@ _POSITION = {
     Space.L0A: "A2",
     Space.L0B: "B2",
     Space.L0C: "CO1",
+    Space.BT: "C2",
+    Space.FB: "C2PIPE2GM",
 }
 _WORD = 2**64 - 1
 _JUMPS = {"break_loop": "break;", "continue_loop": "continue;"}
@@ -280,6 +282,8 @@ class _Emitter:
         return _Element(self.names.of(address.placed.buffer), self.printer.text(offset))
 
     def _param(self, param: Param, value, dtypes: dict[str, str]) -> str:
+        if param.type == "typename":
+            return C_TYPES[walk.enum_name(value)]
         if param.values:
             return param.spelling.format(walk.enum_name(value))
         literal = isinstance(value, (tirx.IntImm, tirx.FloatImm))

@@ -98,12 +98,13 @@ def linear_offset(buffer: tirx.Var, indices) -> tvm.ir.Expr:
 
 
 def resolve(kernel: Kernel, call: Call) -> Issue:
-    """Split a call's arguments by its row and bind the row's type variables from the operands."""
+    """Split a call's arguments by its row and bind the row's type variables: from operands, else from scalars."""
     row = row_of(call)
     assert row is not None, f"not an instruction: {call}"
     count = len(row.operands)
     operands = tuple(kernel.address(load) for load in call.args[:count])
-    bound = {o.dtype: a.placed.dtype for o, a in zip(row.operands, operands, strict=True)}
+    bound = {p.type: str(v.ty).strip('"') for p, v in zip(row.params, call.args[count:], strict=True)}
+    bound |= {o.dtype: a.placed.dtype for o, a in zip(row.operands, operands, strict=True)}
     return Issue(row, operands, tuple(call.args[count:]), tuple(bound[t] for t in row.types))
 
 

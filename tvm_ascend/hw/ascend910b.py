@@ -89,6 +89,13 @@ CONSTANTS = {
     "L0B_BYTES_PER_CYCLE": 128,  # [doc: 5.4]
     "LOAD_DATA_ISSUE": 8,  # 7 to 8.5 cycles an instruction [derived: 5.5b]
     "LOAD_DATA_LATENCY": 20,  # [guess]
+    "TABLE_BYTES_PER_CYCLE": 32,  # L1 to BT and FB [doc: 5.4]
+    "L1_TO_GM_BYTES_PER_CYCLE": 18.5,  # 32 GiB/s at 1.85 GHz [doc: 5.4]
+    # 1024 GiB/s at 1.85 GHz is more than the 256 bytes that UB reads and writes in a cycle
+    # [doc: 5.4], so the rate is that of Copy; head and tail [guess: as vdup].
+    "UB_COPY_BYTES_PER_CYCLE": 256,
+    "UB_COPY_ISSUE": 11,
+    "UB_COPY_LATENCY": 13,
     "L1_FILL_BYTES_PER_CYCLE": 32,  # [guess: the rate of L1 to BT]
     # The smallest one-core kernel takes 1.36 us, of which launch 0.48, TPipe 0.3 and vector work
     # under 0.1 [derived: MEASURED]; how the rest divides between reading and writing is a [guess].
@@ -178,6 +185,8 @@ ASCEND_910B1 = ChipSpec(
     l0a_bytes=64 * 1024,  # [doc: 1.2]
     l0b_bytes=64 * 1024,  # [doc: 1.2]
     l0c_bytes=128 * 1024,  # [doc: 1.2]
+    bt_bytes=1024,  # [doc: 1.2]
+    fb_bytes=7 * 1024,  # [doc: 1.2]
     block_bytes=32,  # [doc: 1.2]
     repeat_bytes=256,  # [doc: 1.2]
     max_repeat=255,  # [doc: 1.2]

@@ -66,6 +66,8 @@ class ChipSpec:
     l0a_bytes: int
     l0b_bytes: int
     l0c_bytes: int
+    bt_bytes: int
+    fb_bytes: int
     block_bytes: int
     repeat_bytes: int
     max_repeat: int
@@ -80,7 +82,7 @@ class ChipSpec:
     launch_seconds: Curve
 
     def capacity(self, space: str) -> int:
-        """Bytes a kernel may use of on-chip memory ``ub``, ``l1``, ``l0a``, ``l0b`` or ``l0c``."""
+        """Bytes a kernel may use of an on-chip memory, by the value of its ``Space``."""
         reserved = self.ub_reserved_bytes if space.lower() == "ub" else 0
         return self.physical_bytes(space) - reserved
 
@@ -92,6 +94,8 @@ class ChipSpec:
             "l0a": self.l0a_bytes,
             "l0b": self.l0b_bytes,
             "l0c": self.l0c_bytes,
+            "bt": self.bt_bytes,
+            "fb": self.fb_bytes,
         }
         return sizes[space.lower()]
 

@@ -17,6 +17,7 @@ from functools import cache
 from typing import Any
 
 from tvm_ascend.isa.instr import Instr, Operand, Space
+from tvm_ascend.isa.registers import REGISTERS
 
 Constants = Mapping[str, float]
 Timings = Mapping[str, Mapping[str, float]]
@@ -190,9 +191,11 @@ def cycles(
     params: Mapping[str, Any],
     k: Constants,
     timings: Timings,
+    registers: Mapping[str, int] | None = None,
 ) -> int:
     """Cycles that one instruction occupies its pipe, without the head of a vector instruction."""
-    namespace: dict[str, Any] = {**k, **helpers(k), **params}
+    namespace: dict[str, Any] = dict.fromkeys(REGISTERS, 0)
+    namespace |= {**(registers or {}), **k, **helpers(k), **params}
     for operand, space in zip(row.operands, spaces, strict=True):
         dtype = operand_dtype(row, operand, dtypes)
         namespace |= {operand.name: space, **sizes(dtype, f"_{operand.name}")}

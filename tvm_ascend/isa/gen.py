@@ -13,6 +13,7 @@ from pathlib import Path
 
 from tvm_ascend.isa import formula
 from tvm_ascend.isa.instr import ALIGNMENT, CoreType, Instr, Param, Pipe, Space
+from tvm_ascend.isa.registers import REGISTERS
 from tvm_ascend.isa.table import TABLE
 
 OUT = Path(__file__).parents[2] / "src" / "isa"
@@ -82,10 +83,12 @@ def names_inc() -> str:
             _enum("Constant", constants),
             _strings("kConstantNames", constants),
             _strings("kTimingNames", timing_keys()),
+            _enum("Register", REGISTERS),
             f"constexpr int kPipes = {len(Pipe)};\n",
             f"constexpr int kSpaces = {len(Space)};\n",
             f"constexpr int kConstants = {len(constants)};\n",
             f"constexpr int kTimings = {len(timing_keys())};\n",
+            f"constexpr int kRegisters = {len(REGISTERS)};\n",
             f"constexpr int kMaxOperands = {max(len(r.operands) for r in TABLE.values())};\n",
             f"constexpr int kMaxParams = {max(len(r.params) for r in TABLE.values())};\n",
             f"constexpr int kMaxDynamic = {MAX_DYNAMIC};\n",
@@ -108,6 +111,8 @@ def _timing_name(row: Instr) -> Callable[[str], str]:
             return f"t.space({operands[text]})"
         if base in ("itemsize", "block", "fractal"):
             return f"t.{base}({operands[suffix] if suffix else 0})"
+        if text in REGISTERS:
+            return f"t.r(Register::{text})"
         return f"t.k(Constant::{text})"
 
     return name
@@ -150,7 +155,7 @@ def _operands(row: Instr) -> str:
 
 
 def _kind(row: Instr, param: Param) -> str:
-    if param.type.startswith("enum:"):
+    if param.values:
         return "Enum"
     return "Scalar" if param.type in row.types else "Integer"
 
@@ -202,6 +207,24 @@ def _choices(row: Instr, dtypes: tuple[str, ...]) -> int:
     return sum(1 << values.index(value) for value in allowed)
 
 
+def _settings(row: Instr) -> str:
+    """What the row sets: register, and the parameter, operand or constant it is set to."""
+    params = [param.name for param in row.params]
+    operands = [operand.name for operand in row.operands]
+    out = []
+    for register, text in row.sets.items():
+        if text in params:
+            source = f"From::Param, {params.index(text)}"
+        elif text in operands:
+            source = f"From::Operand, {operands.index(text)}"
+        elif text in row.types:
+            source = f"From::Type, {row.types.index(text)}"
+        else:
+            source = f"From::Constant, {int(text)}"
+        out.append(f"{{Register::{register}, {source}}}")
+    return f"const Setting settings_{row.key}[] = {{{', '.join(out)}}};\n" if out else ""
+
+
 def _used_constants(row: Instr) -> str:
     used = [f"Constant::{name}" for name in formula.constants(row)]
     return f"const Constant constants_{row.key}[] = {{{', '.join(used)}}};\n" if used else ""
@@ -248,7 +271,9 @@ def _info(row: Instr) -> str:
         str(len(formula.constants(row))),
         str(row.accumulates).lower(),
         f"lanes_{lane}" if lane else "nullptr",
-        "nullptr" if lane else f"&body_{row.body}",
+        f"&body_{row.body}" if row.body else "nullptr",
+        f"settings_{row.key}" if row.sets else "nullptr",
+        str(len(row.sets)),
     )
     return f"    {{{', '.join(fields)}}},\n"
 
@@ -270,7 +295,7 @@ def table_inc() -> str:
     out += "".join(f"extern const Body body_{name};\n" for name in bodies)
     out += "namespace {\n"
     for row in TABLE.values():
-        out += _cycles(row) + _params(row) + _variants(row) + _used_constants(row)
+        out += _cycles(row) + _params(row) + _variants(row) + _used_constants(row) + _settings(row)
     out += "}  // namespace\n"
     out += "const OpInfo kOps[] = {\n" + "".join(map(_info, TABLE.values())) + "};\n"
     return out + f"const int kOpCount = {len(TABLE)};\n"

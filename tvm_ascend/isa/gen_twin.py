@@ -28,6 +28,8 @@ C_TYPES = {"float16": "half", "bfloat16": "bfloat16_t", "float32": "float", "boo
 _HOLE = re.compile(r"\{(\w+)\}")
 _CONSTANT = re.compile(r"AscendC::(\w+)::(\w+)")
 _STRUCT = re.compile(r"AscendC::(\w+)(<[^()]*>)?\((.*)\)")
+_LITERAL = re.compile(r"\d+|true|false")
+_PACKED = re.compile(r"static_cast<uint64_t>\(\{(\w+)\}\)(?: << (\d+))?")
 _CALL = re.compile(r"AscendC::(\w+)(?:<(.*?)>)?\((.*)\);")
 _BLOCK = re.compile(r"\{\{\n(.*)\n  (AscendC::.*;)\n\}\}", re.DOTALL)
 _DECLARED_ARRAY = re.compile(r" *((?:const )?\w+) (\w+)\[\d+\] = \{\{(.*)\}\};")
@@ -63,9 +65,8 @@ class Wrapper:
             for t, n in zip(self.types, self.names, strict=True)
         ]
         params.append("const int line = __builtin_LINE()")
-        return (
-            f"template <{self.template}>\n__aicore__ inline void {self.name}({', '.join(params)})"
-        )
+        head = f"template <{self.template}>\n" if self.template else ""
+        return f"{head}__aicore__ inline void {self.name}({', '.join(params)})"
 
 
 def split(text: str) -> list[str]:
@@ -87,7 +88,8 @@ def _declared(row: Instr, member: Operand | Param) -> str:
     """The declared type of an operand or parameter that a call passes by itself."""
     if isinstance(member, Operand):
         kind = "GlobalTensor" if Space.GM in member.spaces else "LocalTensor"
-        return f"const {kind}<{member.dtype}>&"
+        dtype = member.dtype if member.dtype in row.types else _ctype(member.dtype)
+        return f"const {kind}<{dtype}>&"
     if member.declared:
         return member.declared
     if member.type in row.types:
@@ -96,6 +98,8 @@ def _declared(row: Instr, member: Operand | Param) -> str:
 
 
 def _value(param: Param, text: str) -> str:
+    if param.type == "typename":
+        return f"twin::IndexOfType<{', '.join([text, *map(_ctype, param.values)])}>()"
     return f"twin::IndexOf({text})" if param.values else text
 
 
@@ -157,6 +161,18 @@ class _Reader:
         for number, value in enumerate(values):
             if hole := _HOLE.fullmatch(value):
                 self.where[hole[1]] = place(number)
+            elif _LITERAL.fullmatch(value):
+                self.conditions.append(f"{place(number)} == {value}")
+            else:
+                self._unpack(value, place(number))
+
+    def _unpack(self, text: str, place: str) -> None:
+        """Members that share one word, each at its bit."""
+        for part in text.split(" | "):
+            name, shift = _PACKED.fullmatch(part).groups()  # type: ignore[union-attr]
+            member = self.members[name]
+            assert isinstance(member, Param), text
+            self.where[name] = f"static_cast<{member.type}>({place} >> {shift or 0})"
 
 
 def wrapper(row: Instr, emit: str, template: str) -> Wrapper:
@@ -211,48 +227,57 @@ def _legal(row: Instr) -> str:
 def _issue(w: Wrapper, names: tuple[str, ...], indent: str) -> str:
     row, types = w.row, ", ".join(w.row.types)
     lines = []
-    if row.types:
-        lines.append(f"static_assert({_legal(row)},")
-        lines.append(f'              "{row.name} has no form for these element types");')
     if "isSetMask" in w.template:
         lines.append(
             'static_assert(isSetMask, "the twin sets the mask of every instruction itself");'
         )
     lines.append(f'static const int32_t row = twin::Find<{types}>("{row.key}");')
-    in_template = [p.name for p in row.params if w.template.endswith(f" {p.name}")]
-    lines += [f'static_assert(twin::IndexOf({n}) >= 0, "no such {n} here");' for n in in_template]
+    in_template = [p for p in row.params if re.search(rf" {p.name}(,|$)", w.template)]
+    lines += [
+        f'static_assert({_value(p, p.name)} >= 0, "no such {p.name} here");' for p in in_template
+    ]
     args = "".join(f", {a.format(*names)}" for a in w.args)
     lines.append(f"twin::Issue<{len(row.operands)}>(row, line{args});")
     return "".join(f"{indent}{line}\n" for line in lines)
 
 
-def _chain(arms: list[tuple[str, str]], last: str, keyword: str, indent: str) -> str:
-    """``if`` arms of condition and body; a body without condition ends the chain."""
-    text = indent
-    for condition, body in arms:
-        if not condition:
-            return f"{text}{{\n{body}{indent}}}\n" if text.strip() else body
-        text += f"{keyword} ({condition}) {{\n{body}{indent}}} else "
-    return f"{text}{{\n{last}{indent}}}\n" if last else text.removesuffix(" else ") + "\n"
+def _places(w: Wrapper, names: tuple[str, ...]) -> str:
+    """Whether the operands are in memories of the row."""
+    tests = []
+    for operand, arg in zip(w.row.operands, w.args, strict=False):
+        spaces = ", ".join(f"kTwin{s.name}" for s in operand.spaces)
+        tests.append(f"twin::IsIn<{spaces}>({arg.format(*names)})")
+    return " && ".join(tests)
+
+
+def _known_types(members: list[Wrapper]) -> str:
+    """An assertion that some row of a declaration has the element types."""
+    row = members[0].row
+    if not row.types:
+        return ""
+    legal = " ||\n                ".join(dict.fromkeys(_legal(w.row) for w in members))
+    message = f'"{row.name} has no form for these element types"'
+    return f"  static_assert({legal},\n                {message});\n"
 
 
 def _body(members: list[Wrapper]) -> str:
     """The rows of one declaration, each behind what tells it apart."""
     names = members[0].names
-    alike: dict[str, list[Wrapper]] = {}
+    assertion = _known_types(members)
+    if len(members) == 1 and not members[0].conditions:
+        return assertion + _issue(members[0], names, "  ")
+    spaces = {tuple(o.spaces for o in w.row.operands) for w in members}
+    arms = []
     for w in members:
-        constants = w.constants
-        if len(members) > 1 and not constants and not any(m.conditions for m in members):
-            constants = _legal(w.row)
-        alike.setdefault(constants, []).append(w)
-    choices = []
-    for constants, same in alike.items():
-        indent = "    " if constants else "  "
-        deep = indent + "  " if any(w.conditions for w in same) else indent
-        arms = [(w.conditions.format(*names), _issue(w, names, deep)) for w in same]
-        refuse = f"{deep}twin::Issue<0>(-1, line);\n" if same[-1].conditions else ""
-        choices.append((constants, _chain(arms, refuse, "if", indent)))
-    return _chain(choices, "", "if constexpr", "  ")
+        choose = " && ".join(filter(None, (w.row.types and _legal(w.row), w.constants))) or "true"
+        tests = (w.conditions.format(*names), _places(w, names) if len(spaces) > 1 else "")
+        run = " && ".join(filter(None, tests))
+        if run:
+            inner = f"if ({run}) {{\n{_issue(w, names, '      ')}      return;\n    }}\n"
+        else:
+            inner = f"{_issue(w, names, '    ')}    return;\n".removeprefix("    ")
+        arms.append(f"  if constexpr ({choose}) {{\n    {inner}  }}\n")
+    return assertion + "".join(arms) + "  twin::Issue<0>(-1, line);\n"
 
 
 def functions() -> str:
@@ -268,7 +293,7 @@ def indices() -> str:
     enums: dict[str, Param] = {}
     for row in TABLE.values():
         for param in row.params:
-            if param.values:
+            if param.values and param.type != "typename":
                 same = enums.setdefault(param.type, param)
                 assert same.values == param.values, f"two lists of values for {param.type}"
     out = []

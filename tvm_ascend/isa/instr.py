@@ -21,7 +21,7 @@ class Pipe(str, Enum):
 
 
 class Space(str, Enum):
-    """A memory an operand can live in."""
+    """A memory an operand can live in; ``bt`` holds biases, ``fb`` the scales of Fixpipe."""
 
     GM = "gm"
     UB = "ub"
@@ -29,6 +29,8 @@ class Space(str, Enum):
     L0A = "l0a"
     L0B = "l0b"
     L0C = "l0c"
+    BT = "bt"
+    FB = "fb"
 
 
 ALIGNMENT = {
@@ -38,6 +40,8 @@ ALIGNMENT = {
     Space.L0A: "512",
     Space.L0B: "512",
     Space.L0C: "64",
+    Space.BT: "64",
+    Space.FB: "128",
 }
 """Bytes an operand's address is a multiple of, unless its row says otherwise [doc: ASCEND 1.6]."""
 
@@ -72,7 +76,8 @@ class Operand:
 class Param:
     """One scalar parameter.
 
-    ``type`` is the C type, a type variable (a scalar of that dtype) or ``enum:Name``.
+    ``type`` is the C type, a type variable (a scalar of that dtype), ``enum:Name``, or ``typename``
+    for an element type that the call has as a template argument, one of the dtypes ``values``.
     ``low``/``high`` bound integer parameters inclusively; ``values`` lists the legal names of an
     enum and ``spelling`` is the C++ text of one, ``{}`` its name. ``declared`` is the type in the
     vendor's declaration where it is not ``const type`` (``const T&`` for a scalar of a type
@@ -120,6 +125,10 @@ class Instr:
     texts ``itemsize``, ``block`` and ``fractal`` are those of the first operand, ``itemsize_x`` and
     so on those of operand x. ``accumulates``: in the repeat forms dst may be the last source with
     repeat stride 0, which adds up over repeats.
+
+    ``sets``: registers (``registers.py``) that the instruction sets, each to a parameter, an
+    operand's address, the dtype of the scalar (by its type variable) or an integer. Such a row has
+    neither ``lane`` nor ``body``.
     """
 
     key: str
@@ -143,4 +152,5 @@ class Instr:
     accumulates: bool = False
     template: str = ""
     renamed: tuple[Renamed, ...] = field(default=())
+    sets: Mapping[str, str] = field(default_factory=dict)
     choices: Mapping[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)

@@ -116,12 +116,15 @@ ROWS: tuple[Instr, ...] = (
                 spaces=(Space.L1,),
                 rw="w",
                 span=(
-                    "(ceildiv(d_value, block) - 1) * dst_nz_c0_stride * block + n_value * "
-                    "dst_nz_n_stride * block"
+                    "(nd_num - 1) * dst_nz_matrix_stride + (ceildiv(d_value, block) - 1) * "
+                    "dst_nz_c0_stride * block + ((n_value - 1) * dst_nz_n_stride + 1) * block"
                 ),
             ),
             Operand(
-                name="src", spaces=(Space.GM,), rw="r", span="(n_value - 1) * src_d_value + d_value"
+                name="src",
+                spaces=(Space.GM,),
+                rw="r",
+                span="(nd_num - 1) * src_nd_matrix_stride + (n_value - 1) * src_d_value + d_value",
             ),
         ),
         params=(
@@ -141,12 +144,13 @@ ROWS: tuple[Instr, ...] = (
             "{src_nd_matrix_stride}, {src_d_value}, {dst_nz_c0_stride}, {dst_nz_n_stride}, "
             "{dst_nz_matrix_stride}));"
         ),
-        cycles="gm_read_nd2nz(n_value, d_value * itemsize, src_d_value * itemsize)",
+        cycles="gm_read_nd2nz(nd_num * n_value, d_value * itemsize, src_d_value * itemsize)",
         latency="GM_READ_LATENCY",
         doc=(
-            "Loads n_value rows of d_value elements (row pitch src_d_value elements) and lays "
-            "them out NZ; the last 32-byte column group is zero-filled past d_value. Strides of "
-            "dst in 32-byte blocks. nd_num is 1 here."
+            "Loads nd_num matrices (src_nd_matrix_stride and dst_nz_matrix_stride elements apart) "
+            "of n_value rows of d_value elements (row pitch src_d_value elements) and lays them "
+            "out NZ; the last 32-byte column group is zero-filled past d_value. Other strides of "
+            "dst in 32-byte blocks."
         ),
         source="ASCEND 2.3, 3.8",
     ),

@@ -79,6 +79,12 @@ STRUCTS: dict[str, Struct] = {
             "dstBlkStride, dstRepStride",
         ),
         _struct(
+            "DataCopyParams",
+            "uint16_t blockCount = 1; uint16_t blockLen = 0; uint16_t srcGap = 0;"
+            "uint16_t dstGap = 0",
+            "blockCount, blockLen, srcGap, dstGap",
+        ),
+        _struct(
             "DataCopyExtParams",
             "uint16_t blockCount = 1; uint32_t blockLen = 0; uint32_t srcStride = 0;"
             "uint32_t dstStride = 0; uint32_t rsv = 0",

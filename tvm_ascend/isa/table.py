@@ -3,15 +3,15 @@
 
 from __future__ import annotations
 
-from tvm_ascend.isa import arithmetic, cast, cube, fill, move, reduce, scalar, sync
+from tvm_ascend.isa import arithmetic, cast, cube, data_copy, fill, move, reduce, scalar, sync
 from tvm_ascend.isa.instr import Instr
 
 TABLE: dict[str, Instr] = {}
-FAMILIES = (arithmetic, cast, fill, reduce, move, cube, sync, scalar)
+FAMILIES = (arithmetic, cast, fill, reduce, move, data_copy, cube, sync, scalar)
 for _row in (row for family in FAMILIES for row in family.ROWS):
     assert _row.key not in TABLE, f"two rows are called {_row.key}"
-    assert bool(_row.lane) != bool(_row.body), (
-        f"{_row.key} needs either a lane expression or a body file"
+    assert [bool(x) for x in (_row.lane, _row.body, _row.sets)].count(True) == 1, (
+        f"{_row.key} needs a lane expression, a body file or registers to set"
     )
     assert all(len(d) == len(_row.types) for d in _row.dtypes), (
         f"{_row.key}: dtypes do not match {_row.types}"

@@ -13,6 +13,8 @@ SPACE_OF_SCOPE: dict[str, Space] = {
     "local.l0a": Space.L0A,
     "local.l0b": Space.L0B,
     "local.l0c": Space.L0C,
+    "local.bt": Space.BT,
+    "local.fb": Space.FB,
 }
 
 UNPLACED_SCOPES = ("shared", "local.fragment", "local")

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Registers of a core that rows set for later instructions; each one holds zero at first.
+
+A row names what it sets in ``Instr.sets``. An instruction sees the values of the moment it is
+issued, however late it runs. Timing texts may name registers like parameters.
+"""
+
+from __future__ import annotations
+
+SIDES = ("left", "right")
+"""The two feature-map descriptions, of LoadData into L0A and L0B by default."""
+
+FMATRIX = ("l1_h", "l1_w", "pad_left", "pad_right", "pad_top", "pad_bottom")
+
+REGISTERS: tuple[str, ...] = (
+    "hf32",  # 1: Mmad rounds float32 operands to HF32 first
+    "hf32_trans",  # 0: ties go towards zero, 1: to the even neighbour
+    "atomic",  # 0: stores replace, else 1 add, 2 max, 3 min
+    "atomic_type",  # the dtype of that, as its place in the table of dtypes
+    *(f"{side}_{name}" for side in SIDES for name in FMATRIX),
+    "padding_value",  # a scalar word of dtype padding_type
+    "padding_type",
+    "quant_pre",  # scale, shift and offset of the scalar quantisation
+    "quant_pre_address",  # byte of the fixpipe buffer with those of each column
+    "nd_num",
+    "src_nd_stride",
+    "dst_nd_stride",
+)
