@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from math import prod
 
-from tvm_ascend.tune.moves import ChangeOneDecision, DropMisfits
+from tvm_ascend.tune.moves import ChangeTile, DropMisfits
 from tvm_ascend.tune.space import Space
 
 
@@ -19,22 +20,24 @@ def test_misfits_are_dropped_and_counted_by_reason(large_matmul, chip, scheduled
     assert pruned == {space.misfit(huge): 1}
 
 
-def test_mutation_changes_one_decision_to_another_legal_one(large_matmul, chip, scheduled):
+def test_mutation_changes_one_value_or_moves_a_factor(large_matmul, chip, scheduled):
     space = Space(large_matmul, chip)
     trace = scheduled(space, large_matmul, space.default).trace
-    mutate = ChangeOneDecision(space)._inst.apply
-    seen = set()
-    for state in range(40):
+    mutate = ChangeTile(space)._inst.apply
+    counts = Counter()
+    for state in range(60):
         changed = space.decisions(mutate(trace, state))
-        assert sum(changed[name] != value for name, value in space.default.items()) == 1
         assert space.misfit(changed) is None
         assert changed == space.decisions(mutate(trace, state))
-        seen.add(tuple(changed.values()))
-    assert len(seen) > 5
+        names = [name for name, value in space.default.items() if changed[name] != value]
+        counts[len(names)] += 1
+        if len(names) == 2:
+            assert prod(changed[n] for n in names) == prod(space.default[n] for n in names)
+    assert set(counts) == {1, 2}
 
 
 def test_nothing_to_mutate_gives_no_trace(matmul, chip, scheduled):
     space = Space(matmul, chip)
     fixed = Space(matmul, chip, space.overrides(space.default))
     trace = scheduled(fixed, matmul, fixed.default).trace
-    assert ChangeOneDecision(fixed)._inst.apply(trace, 1) is None
+    assert ChangeTile(fixed)._inst.apply(trace, 1) is None

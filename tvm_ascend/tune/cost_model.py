@@ -11,6 +11,8 @@ from tvm_ascend.tune.features import TileFeatures
 from tvm_ascend.tune.space import Space
 
 _RANDOM_SHARE = 0.5
+# Parents are drawn in proportion to their scores: the power makes good ones count.
+_PRESSURE = 6
 
 
 @derived_object
@@ -33,7 +35,7 @@ class TileCostModel(XGBModel._cls):
     def predict(self, context, candidates) -> np.ndarray:
         """Scores of candidates; higher is better."""
         if self.data_size >= self.num_warmup_samples and self.booster is not None:
-            return super().predict(context, candidates)
+            return np.maximum(super().predict(context, candidates), 0) ** _PRESSURE
         cycles = [self.space.estimate(self.space.decisions(c.sch.trace)) for c in candidates]
         by_model = self.space.estimate(self.space.default) / np.array(cycles)
         by_chance = np.random.uniform(0, 1, len(candidates))

@@ -36,6 +36,7 @@ BATCH = 16
 _POPULATION = 48
 _LEAST = 8
 _GENERATIONS = 2
+_MEASURED_SHARE = 0.5
 _INTRINSICS = "tvm.s_tir.tensor_intrin"
 
 Measured = Callable[[list[dict[str, int]], list[float | None], list[str | None]], None]
@@ -93,6 +94,7 @@ class Search:
                 space_generator=design_space(self.space, self.pruned),
                 search_strategy=EvolutionarySearch(
                     population_size=population,
+                    init_measured_ratio=_MEASURED_SHARE,
                     genetic_num_iters=_GENERATIONS,
                     init_min_unmeasured=min(batch, population),
                 ),

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import math
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import product
@@ -15,11 +16,12 @@ from tvm_ascend.errors import NothingToTune
 from tvm_ascend.hw.chip import ChipSpec
 from tvm_ascend.schedule.default import apply_default_schedule, is_scheduled
 from tvm_ascend.schedule.matmul import find_matmul, problem_of, schedule_matmul
-from tvm_ascend.schedule.tile_model import Tile, estimate
+from tvm_ascend.schedule.tile_model import Model, Tile
 from tvm_ascend.schedule.tiling import OVERRIDES, candidates, choose_tiling, misfit
 from tvm_ascend.transform.lower_blocks import has_blocks
 
-_SAMPLE = "SampleCategorical"
+SAMPLE = "SampleCategorical"
+_SHARPNESS = 8.0
 
 
 def _name(func: tirx.PrimFunc) -> str:
@@ -57,6 +59,7 @@ class Space:
         self.chip = chip
         self.fixed = {k: v for k, v in (fixed or {}).items() if k in OVERRIDES}
         self.problem = problem_of(found[1])
+        self._model = Model(self.problem, chip)
         self.default: dict[str, int] = self._names_only(
             choose_tiling(self.problem, chip, self.fixed).chosen
         )
@@ -92,7 +95,7 @@ class Space:
 
     def estimate(self, decisions: Mapping[str, int]) -> float:
         """Cycles by the closed form that the default schedule is chosen with."""
-        return estimate(Tile(**decisions), self.problem, self.chip).cycles
+        return self._model.estimate(Tile(**decisions)).cycles
 
     def overrides(self, decisions: Mapping[str, int]) -> dict[str, int]:
         """The same decisions under the names that ``Options.overrides`` takes."""
@@ -101,7 +104,7 @@ class Space:
 
     def decisions(self, trace: Trace) -> dict[str, int]:
         """What the sampling instructions of a trace decided, by name."""
-        samples = [inst for inst in trace.insts if inst.kind.name == _SAMPLE]
+        samples = [inst for inst in trace.insts if inst.kind.name == SAMPLE]
         assert len(samples) == len(self.options), (len(samples), list(self.options))
         return {
             name: int(inst.attrs[0][int(trace.get_decision(inst))])
@@ -119,15 +122,19 @@ class Space:
 
     @cached_property
     def weights(self) -> dict[str, list[float]]:
-        """How often to sample each value: in proportion to the legal combinations it is part of.
+        """How often to sample each value: half by its share of all legal combinations, half by its
+        share of those that are fast by the closed form.
 
-        Uniform sampling would spend three schedules of four on tiles that overflow.
+        Uniform sampling would spend most schedules on tiles that overflow or are hopelessly slow.
         """
-        result = {}
-        for name, values in self.options.items():
-            count = Counter(decisions[name] for decisions in self.legal)
-            result[name] = [count[value] / len(self.legal) for value in values]
-        return result
+        fastest = self.estimate(self.default)
+        favour = [math.exp(-_SHARPNESS * self.estimate(d) / fastest) for d in self.legal]
+        shares = [0.5 / len(favour) + 0.5 * f / sum(favour) for f in favour]
+        total: dict[tuple[str, int], float] = defaultdict(float)
+        for decisions, share in zip(self.legal, shares, strict=True):
+            for choice in decisions.items():
+                total[choice] += share
+        return {name: [total[name, v] for v in values] for name, values in self.options.items()}
 
     def _names_only(self, tile: Tile) -> dict[str, int]:
         named = tile.decisions()
