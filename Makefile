@@ -44,6 +44,8 @@ clean:
 $(STAMPS)/venv:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
 	  { echo "tvm_ascend needs Python 3.10 or later; try: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 1; }
+	@command -v "$${CXX:-c++}" >/dev/null || command -v g++ >/dev/null || command -v clang++ >/dev/null || \
+	  { echo "tvm_ascend needs a C++17 compiler; on Debian: apt-get install g++ (or set CXX)" >&2; exit 1; }
 	@$(PYTHON) -m venv $(VENV) || \
 	  { echo "No virtual environment can be made; on Debian: apt-get install python3-venv" >&2; exit 1; }
 	@mkdir -p $(STAMPS)
