@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -134,3 +135,48 @@ def test_reference_pages(tmp_path):
     )
     for page in ("chips.md", "stages.md", "errors.md", "options.md"):
         assert (tmp_path / page).stat().st_size > 200
+
+
+@pytest.fixture
+def bare_machine(tmp_path):
+    """A folder with the Makefile alone, and a PATH with a shell and nothing else."""
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    for name in ("sh", "find", "mkdir", "touch"):
+        (tools / name).symlink_to(shutil.which(name))
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    (tmp_path / "pyproject.toml").touch()
+    (tmp_path / "setup.py").touch()
+    make = shutil.which("make")
+    if make is None:
+        pytest.skip("no make")
+
+    def run(python):
+        environment = {name: value for name, value in os.environ.items() if name != "CXX"}
+        return subprocess.run(
+            [make, "demo", f"PYTHON={python}"],
+            cwd=tmp_path,
+            env=environment | {"PATH": str(tools), "MAKEFLAGS": ""},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    return run
+
+
+def test_make_names_a_missing_compiler_before_installing(bare_machine, tmp_path):
+    done = bare_machine(sys.executable)
+    assert done.returncode == 2
+    assert "needs a C++17 compiler; on Debian: apt-get install g++" in done.stderr
+    assert not (tmp_path / ".venv").exists()
+
+
+def test_make_names_an_old_python_before_installing(bare_machine, tmp_path):
+    old = tmp_path / "bin" / "old_python"
+    old.write_text("#!/bin/sh\nexit 1\n")
+    old.chmod(0o755)
+    done = bare_machine(old)
+    assert done.returncode == 2
+    assert "needs Python 3.10 or later; try: make demo PYTHON=python3.12" in done.stderr
+    assert not (tmp_path / ".venv").exists()
