@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import hypothesis
 import tvm
 from hypothesis import strategies as st
@@ -10,7 +12,9 @@ from tvm import tirx
 
 from tests.transform.order_oracle import faults
 from tvm_ascend.language.ops import call
+from tvm_ascend.transform import insert_sync
 from tvm_ascend.transform.insert_sync import InsertSync
+from tvm_ascend.transform.sync.program import read_program
 from tvm_ascend.transform.sync_edit import list_syncs, without_sync
 
 TILE = 16
@@ -23,8 +27,8 @@ def buffer(name, shape, scope):
 class Maker:
     """Builds a program from drawn numbers."""
 
-    def __init__(self, draw, branches: bool) -> None:
-        self.draw, self.branches = draw, branches
+    def __init__(self, draw, branches: bool, trips: int) -> None:
+        self.draw, self.branches, self.trips = draw, branches, trips
         self.gm = [buffer(n, (4096,), "global") for n in "AB"]
         count = draw(st.integers(1, 4))
         self.ub = [buffer(f"u{i}", (8 * TILE,), "shared.ub") for i in range(count)]
@@ -77,7 +81,7 @@ class Maker:
             if kind <= 1:
                 var = tirx.Var(f"k{len(loops)}", "int32")
                 body = self.block([*loops, var], depth - 1)
-                trips = self.draw(st.integers(1, 6 if len(loops) == 0 else 4))
+                trips = self.draw(st.integers(1, self.trips - 2 * len(loops)))
                 out.append(tirx.For(var, 0, trips, tirx.ForKind.SERIAL, body))
             elif kind == 2 and self.branches and loops:
                 guard = tirx.EQ(tirx.floormod(loops[-1], 2), tirx.const(0, "int32"))
@@ -98,15 +102,15 @@ class Maker:
 
 
 @st.composite
-def programs(draw, branches=False):
-    return Maker(draw, branches).function()
+def programs(draw, branches=False, trips=6):
+    return Maker(draw, branches, trips).function()
 
 
 def synced(func):
     return InsertSync()(tvm.IRModule({"f": func}))["f"]
 
 
-@hypothesis.settings(max_examples=150)
+@hypothesis.settings(max_examples=60)
 @hypothesis.given(programs())
 def test_inserted_syncs_are_enough_and_none_is_idle(func):
     after = synced(func)
@@ -115,7 +119,25 @@ def test_inserted_syncs_are_enough_and_none_is_idle(func):
         assert faults(without_sync(after, index)), f"{info.kind} {info.event} is not needed"
 
 
-@hypothesis.settings(max_examples=100)
+@hypothesis.settings(max_examples=40)
 @hypothesis.given(programs(branches=True))
 def test_inserted_syncs_are_enough_with_branches(func):
     assert faults(synced(func)) == []
+
+
+@hypothesis.settings(
+    max_examples=40, suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture]
+)
+@hypothesis.given(programs(trips=9))
+def test_a_few_iterations_decide_for_all(monkeypatch, func):
+    few = functools.partial(read_program, most_instances=0)
+    monkeypatch.setattr(insert_sync, "read_program", few)
+    assert faults(synced(func)) == []
+
+
+def test_the_checker_sees_a_missing_barrier():
+    u = buffer("u", (64,), "shared.ub")
+    add = call("adds", u, u, 1.0, 64)
+    alloc = tirx.AllocBuffer(u, {"ascend.address": 0})
+    func = tirx.PrimFunc([], tirx.SeqStmt([alloc, add, add]), ret_type=None)
+    assert len(faults(func)) == 1

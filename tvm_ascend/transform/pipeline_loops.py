@@ -162,7 +162,8 @@ def _apply(func: tirx.PrimFunc, choices: list[Choice]) -> tirx.PrimFunc:
     def alloc(node: tirx.AllocBuffer) -> tirx.AllocBuffer:
         if node.buffer not in fresh:
             return node
-        annotations = {**node.annotations, VERSIONS: chosen[node.buffer].versions}
+        versions = tirx.IntImm("int32", chosen[node.buffer].versions)
+        annotations = {**node.annotations, VERSIONS: versions}
         return tirx.AllocBuffer(fresh[node.buffer], annotations, node.span)
 
     def load(node: TensorLoad) -> TensorLoad:

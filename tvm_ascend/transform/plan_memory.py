@@ -66,7 +66,8 @@ class PlanMemory:
         def annotate(alloc: tirx.AllocBuffer) -> tirx.AllocBuffer:
             if alloc.buffer not in addresses:
                 return alloc
-            annotations = {**alloc.annotations, ADDRESS: addresses[alloc.buffer]}
+            address = tirx.IntImm("int32", addresses[alloc.buffer])
+            annotations = {**alloc.annotations, ADDRESS: address}
             return tirx.AllocBuffer(alloc.buffer, annotations, alloc.span)
 
         return func.with_body(

@@ -99,12 +99,21 @@ def operand_accesses(row: Instr, call: tvm.ir.Call) -> list[Access]:
     for operand, load in zip(row.operands, call.args, strict=False):
         buffer = load.source
         names = {**_CALLS, **formula.sizes(str(buffer.dtype)), **params}
+        if "extent" in formula.names(operand.span):
+            names["extent"] = _left(load)
         count, pitch, length = _rows(operand, names)
         space, indices = placed_in(buffer), tuple(number(i) for i in load.indices)
         accesses.append(
             Access(buffer, space, row.pipe, operand.rw, indices, count, pitch, length, operand.name)
         )
     return accesses
+
+
+def _left(load: TensorLoad) -> Any:
+    """Elements from an address to the end of its buffer."""
+    strides = strides_of(load.source)
+    offset = sum(number(i) * s for i, s in zip(load.indices, strides, strict=True))
+    return number(load.source.shape[0]) * strides[0] - offset
 
 
 def scalar_reads(*nodes: object) -> list[Access]:

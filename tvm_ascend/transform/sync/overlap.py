@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -21,11 +22,13 @@ Point = tuple[int, ...]
 class Relation:
     """How two iteration points lie: ``level`` is the first common loop in which they differ.
 
-    ``level`` is None when they are in the same iteration of every common loop.
+    ``level`` is None when they are in the same iteration of every common loop. ``apart`` numbers
+    the counters that may have two values.
     """
 
     common: int
     level: int | None
+    apart: frozenset[int]
 
 
 @dataclass
@@ -50,42 +53,54 @@ class Overlap:
             self._extent(b).low < self._extent(a).high
         )
 
-    def at(self, a: Rows, b: Rows, nests: tuple, points: tuple[Point, Point]) -> bool:
-        """Whether they can at these points; ``nests`` are the counters around a and b."""
+    def at(self, a: Rows, b: Rows, points: tuple[Point, Point]) -> bool:
+        """Whether they can at these points."""
+        relation = relate((a.nest, b.nest), points)
         if a.access.space is not Space.GM:
-            tables = self._table(a, nests[0]), self._table(b, nests[1])
+            tables = self._table(a), self._table(b)
             if tables[0] is not None and tables[1] is not None:
-                return self._in_tables(*tables, points)
-        relation = relate(nests, points)
-        key = (id(a), id(b), relation.level, *self._relevant(a, b, nests, points))
+                if not self._in_tables(*tables, points, relation):
+                    return False
+                if not relation.apart & {*tables[0].columns, *tables[1].columns}:
+                    return True
+        key = (id(a), id(b), relation.level, *self._relevant(a, b, points))
         if key not in self._known:
-            places = Places(self.program, nests, points, relation)
+            places = Places(self.program, (a.nest, b.nest), points, relation)
             self._known[key] = self._meet(a, b, places)
         return self._known[key]
 
     def least_length(self, rows: Rows) -> float:
         """The shortest row of an access."""
-        table = self._tables.get(id(rows))
+        table = self._table(rows)
         if table is None:
             return self.program.reader.interval(rows.length).low
-        return min(values[3] for kind in table.kinds for values in kind.values())
+        return min(values[3] for kind in table.kinds for values in kind)
 
-    def _table(self, rows: Rows, nest: tuple) -> Table | None:
+    def _table(self, rows: Rows) -> Table | None:
         if id(rows) not in self._tables:
-            self._tables[id(rows)] = tabulate(self.program, rows, nest)
+            self._tables[id(rows)] = tabulate(self.program, rows)
         return self._tables[id(rows)]
 
-    def _in_tables(self, a: Table, b: Table, points: tuple[Point, Point]) -> bool:
-        key = (id(a), id(b))
+    def _in_tables(
+        self, a: Table, b: Table, points: tuple[Point, Point], relation: Relation
+    ) -> bool:
+        key = (id(a), id(b), relation.level)
         if key not in self._kinds:
-            count = max(len(a.kind_of), len(b.kind_of))
-            of_a, of_b = (t.kind_of * (count // len(t.kind_of)) for t in (a, b))
-            self._kinds[key] = set(zip(of_a, of_b, strict=True))
+            self._kinds[key] = self._joined(a, b, relation)
         for i, j in self._kinds[key]:
             x, y = a.at(i, points[0]), b.at(j, points[1])
             if rows_meet(y[0] - x[0], x[1:], y[1:]):
                 return True
         return False
+
+    def _joined(self, a: Table, b: Table, relation: Relation) -> set[tuple[int, int]]:
+        """The kinds that the two can be of on one core, in one iteration of what is common."""
+        both = [n for n in a.columns if n in b.columns and n not in relation.apart]
+        of_a, of_b = a.by_key(both), b.by_key(both)
+        found: set[tuple[int, int]] = set()
+        for key in of_a.keys() & of_b.keys():
+            found.update(itertools.product(of_a[key], of_b[key]))
+        return found
 
     def _meet(self, a: Rows, b: Rows, places: Places) -> bool:
         gap = places.difference(a.start, b.start)
@@ -114,14 +129,14 @@ class Overlap:
         steps = (count - 1) * pitch if pitch else 0
         return steps + bounds(rows.length).high
 
-    def _relevant(self, a: Rows, b: Rows, nests: tuple, points: tuple) -> tuple:
+    def _relevant(self, a: Rows, b: Rows, points: tuple) -> tuple:
         """The part of the points that the answer depends on."""
         key = (id(a), id(b))
         if key not in self._uses:
             used = [frozenset().union(*(f.uses for f in _forms(r))) for r in (a, b)]
             self._uses[key] = tuple(
-                tuple(i for i, c in enumerate(nest) if c.number in use)
-                for nest, use in zip(nests, used, strict=True)
+                tuple(i for i, c in enumerate(r.nest) if c.number in use)
+                for r, use in zip((a, b), used, strict=True)
             )
         return tuple(
             point[i] for point, places in zip(points, self._uses[key], strict=True) for i in places
@@ -152,10 +167,11 @@ def relate(nests: tuple, points: tuple[Point, Point]) -> Relation:
         if x is not y:
             break
         common += 1
-    for level in range(common):
-        if points[0][level] != points[1][level]:
-            return Relation(common, level)
-    return Relation(common, None)
+    differing = (i for i in range(common) if points[0][i] != points[1][i])
+    level = next(differing, None)
+    first = common if level is None else level
+    apart = frozenset(c.number for nest in nests for c in nest[first:])
+    return Relation(common, level, apart)
 
 
 def rows_meet(gap: int, a: Sequence, b: Sequence) -> bool:
@@ -209,10 +225,7 @@ class Places:
     relation: Relation
 
     def __post_init__(self) -> None:
-        # Counters that have the same, possibly unknown, value at both points.
-        level = self.relation.common if self.relation.level is None else self.relation.level
-        apart = [c.number for nest in self.nests for c in nest[level:]]
-        self.apart = frozenset(apart)
+        self.apart = self.relation.apart
         self.values: list[dict[int, int]] = [{}, {}]
         self.remainders: list[dict[int, tuple[int, int]]] = [{}, {}]
         for side, point in enumerate(self.points):

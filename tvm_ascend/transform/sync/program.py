@@ -23,6 +23,7 @@ _MOST_VERSIONS = 8
 class Rows:
     """An access in numbers: bytes on chip (absolute), bytes from the start of a GM tensor.
 
+    ``nest`` are the counters of the loops around it, outermost first.
     ``dims`` holds, for GM, one (index, extent touched, size) per dimension where the access is a
     box of the tensor, in elements.
     """
@@ -32,6 +33,7 @@ class Rows:
     count: Form
     pitch: Form
     length: Form
+    nest: tuple[Counter, ...] = ()
     dims: tuple[tuple[Form, Form, Any], ...] = ()
 
 
@@ -208,16 +210,16 @@ class _Measure:
         if step.sync in ("set_flag", "wait_flag"):
             self.program.ids[step] = self.reader.read(stmt.value.args[1])
         if self.accesses:
-            self.program.rows[step] = [self._rows(access) for access in step.accesses]
+            self.program.rows[step] = [self._rows(access, nest) for access in step.accesses]
 
-    def _rows(self, access: Access) -> Rows:
+    def _rows(self, access: Access, nest: tuple[Counter, ...]) -> Rows:
         read, size = self.reader.read, access.itemsize
         base = 0 if access.space is Space.GM else self.addresses[access.buffer]
         numbers = [read(x) for x in (access.count, access.pitch, access.length)]
         count, pitch, length = numbers[0], numbers[1].scaled(size), numbers[2].scaled(size)
         start = read(access.offset).scaled(size) + Form(base)
         dims = self._box(access, *numbers) if access.space is Space.GM else ()
-        return Rows(access, start, count, pitch, length, dims)
+        return Rows(access, start, count, pitch, length, nest, dims)
 
     def _box(self, access: Access, count: Form, pitch: Form, length: Form) -> tuple:
         """The dimensions an access of GM touches, or () when it is no box of the tensor."""

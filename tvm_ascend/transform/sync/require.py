@@ -44,10 +44,9 @@ class Requirements:
 
     def contended(self, first: Instance, second: Instance) -> list[tuple[Rows, Rows]]:
         """The accesses of two instances that conflict."""
-        nests = (self.program.nests[first.step], self.program.nests[second.step])
         points = (first.point, second.point)
         pairs = dict(self._rivals_of(second.step)).get(first.step, [])
-        return [(a, b) for a, b in pairs if self.overlap.at(a, b, nests, points)]
+        return [(a, b) for a, b in pairs if self.overlap.at(a, b, points)]
 
     def _walk(self, seq: Seq, point: Point) -> None:
         for child in seq.children:
@@ -118,7 +117,7 @@ class Requirements:
             points = (earlier.point, instance.point)
             if excluded and points[0][:shared] == points[1][:shared]:
                 continue
-            if any(self.overlap.at(a, b, nests, points) for a, b in pairs):
+            if any(self.overlap.at(a, b, points) for a, b in pairs):
                 return earlier
         return None
 

@@ -29,16 +29,26 @@ class Search:
 
     def run(self) -> list[Sync]:
         """The syncs, with event ids."""
-        syncs = self._minimal(self._merged(self._minimal(self._sufficient()), _cycling))
-        chosen = self._assign(syncs)
-        if chosen is None:
-            chosen = self._assign(self._minimal(self._merged(syncs, _anywhere)))
+        syncs = self._minimal(self._sufficient())
+        while (fewer := self._merge_one(syncs, _cycling)) is not None:
+            syncs = self._minimal(fewer)
+        chosen = self._squeezed(syncs)
         if chosen is None:
             self.rotate = False
-            syncs = self._merged(self._minimal(self._sufficient()), _anywhere)
-            chosen = self._assign(self._minimal(syncs))
+            chosen = self._squeezed(self._minimal(self._sufficient()))
         if chosen is None:
             raise TooManyEvents(self.usable_ids)
+        return chosen
+
+    def _squeezed(self, syncs: list[Sync]) -> list[Sync] | None:
+        """Number the flags; while ids run out, merge flags that make a pipe wait longer."""
+        chosen = self._assign(syncs)
+        while chosen is None:
+            fewer = self._merge_one(syncs, _anywhere)
+            if fewer is None:
+                return None
+            syncs = self._minimal(fewer)
+            chosen = self._assign(syncs)
         return chosen
 
     def _violation(self, syncs: list[Sync]) -> Violation | None:
@@ -71,19 +81,20 @@ class Search:
                 kept = fewer
         return kept
 
-    def _merged(self, syncs: list[Sync], may: Callable[[Sync, Sync], bool]) -> list[Sync]:
-        """Make one flag of two where it keeps everything in order."""
-        kept = list(syncs)
-        for first, second in itertools.combinations(syncs, 2):
-            if first not in kept or second not in kept or not _alike(first, second):
+    def _merge_one(self, syncs: list[Sync], may: Callable[[Sync, Sync], bool]) -> list[Sync] | None:
+        """Make one flag of two that are close where it keeps everything in order."""
+        pairs = itertools.combinations(range(len(syncs)), 2)
+        for i, j in sorted(pairs, key=lambda p: p[1] - p[0]):
+            first, second = syncs[i], syncs[j]
+            if not _alike(first, second) or not may(first, second):
                 continue
             both = _union(first, second)
-            if both is None or not may(first, second):
+            if both is None:
                 continue
-            fewer = [both if s is first else s for s in kept if s is not second]
+            fewer = [both if s is first else s for s in syncs if s is not second]
             if self._violation(fewer) is None:
-                return self._merged(fewer, may)
-        return kept
+                return fewer
+        return None
 
     def _assign(self, syncs: list[Sync]) -> list[Sync] | None:
         """Number the flags of every event from 0, sharing ids where that is provably safe."""
