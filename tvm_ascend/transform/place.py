@@ -61,24 +61,21 @@ def place(lives: list[Lifetime], chip: ChipSpec, space: Space) -> Placement:
         (somehow, bank_row),
         (somehow, 0),
     ]
-    best: tuple[dict[tirx.Var, int], int] | None = None
+    tries = ((rule, banks, order) for rule, banks in attempts for order in _orders(lives))
+    addresses: dict[tirx.Var, int] = {}
+    top = 0
     rule = somehow
-    for rule, banks in attempts:
-        best = min((_pack(order, rule, step, banks) for order in _orders(lives)), key=_top)
-        if _top(best) <= capacity:
+    for rule, banks, order in tries:
+        addresses, top = _pack(order, rule, step, banks)
+        if top <= capacity:
             break
-    assert best is not None
     total = sum(life.bytes for life in lives)
     shared = rule is not never
-    return Placement(best[0], best[1], total, _crowd(lives), shared, rule is not somehow)
-
-
-def _top(packed: tuple[dict[tirx.Var, int], int]) -> int:
-    return packed[1]
+    return Placement(addresses, top, total, _crowd(lives), shared, rule is not somehow)
 
 
 def _orders(lives: list[Lifetime]) -> list[list[Lifetime]]:
-    """Program order, and largest first."""
+    """Program order, and largest first, which often packs tighter."""
     return [lives, sorted(lives, key=lambda life: (-life.bytes, life.first))]
 
 
