@@ -43,7 +43,7 @@ def test_first_program_prints_what_the_readme_shows(tmp_path, request):
     if request.config.getoption("--update-golden"):
         README.write_text(shown.sub(lambda m: m.group(1) + printed + m.group(3), text))
         return
-    assert printed == shown.search(text).group(2)
+    assert printed == shown.search(text).group(2), "run pytest --update-golden on this file"
 
 
 @pytest.mark.parametrize("number", range(1, len(PROGRAMS)))
