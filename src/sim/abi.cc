@@ -48,4 +48,8 @@ TVM_ASCEND_EXPORT int32_t tvm_ascend_set_int(int32_t site, int64_t address, int6
   return 0;
 }
 
+TVM_ASCEND_EXPORT float tvm_ascend_round_bfloat16(float value) {
+  return bfloat_to_float(float_to_bfloat(value));
+}
+
 }  // extern "C"

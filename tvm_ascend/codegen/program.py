@@ -12,6 +12,7 @@ from tvm import tirx
 from tvm.ir import TensorLoad
 
 from tvm_ascend.codegen import walk
+from tvm_ascend.codegen.bfloat16 import widen
 from tvm_ascend.codegen.text import stmt_text, where
 from tvm_ascend.hw.chip import ChipSpec
 from tvm_ascend.isa.instr import Space
@@ -70,7 +71,6 @@ def _param(var: tirx.Var) -> dict:
 def _lower(control: tirx.PrimFunc) -> tvm.IRModule:
     mod = tvm.IRModule({"control": control})
     passes = [
-        tirx.transform.BF16ComputeLegalize(),
         tirx.transform.StmtSimplify(),
         tirx.transform.AnnotateEntryFunc(),
         tirx.transform.MakePackedAPI(),
@@ -126,9 +126,10 @@ class _ControlBuilder:
 
     def expr(self, value, owner: tirx.Stmt):
         """Replace element loads by calls of the scalar unit."""
-        return tvm_ffi.structural_map(
+        loaded = tvm_ffi.structural_map(
             value, [(TensorLoad, lambda load: self._load(load, owner))], order="post"
         )
+        return widen(loaded)
 
     def _evaluate(self, node: tirx.Evaluate) -> tirx.Stmt:
         row = walk.row_of(node.value)
