@@ -13,10 +13,8 @@ from tvm.script import tirx as T
 
 from tvm_ascend.errors import OnChipOverflow
 from tvm_ascend.hw import CHIPS
-from tvm_ascend.isa.instr import Space
 from tvm_ascend.language.ops import call
 from tvm_ascend.transform.notes import notes_of
-from tvm_ascend.transform.place import alignment
 from tvm_ascend.transform.plan_memory import PlanMemory, memory_map
 
 CHIP = CHIPS["910b1"]
@@ -29,10 +27,6 @@ def run(func):
 
 def addresses(func):
     return {e.name: e.address for e in memory_map(run(func))}
-
-
-def test_alignment_is_what_the_strictest_instruction_needs():
-    assert [alignment(s) for s in (Space.UB, Space.L1, Space.L0A, Space.L0C)] == [32, 32, 512, 1024]
 
 
 def test_every_memory_has_its_own_addresses():
@@ -53,6 +47,19 @@ def test_every_memory_has_its_own_addresses():
         T.ascend.fill_l1(a[0], 1, 1, 0, T.float16(0))
 
     assert_structural_equal(run(before).body, after.body, map_free_vars=True)
+
+
+def test_a_buffer_is_as_aligned_as_its_instructions_ask_for():
+    @T.prim_func
+    def func():
+        a = T.alloc_buffer((256,), "float16", scope="local.l0a")
+        b = T.alloc_buffer((256,), "float16", scope="local.l0b")
+        c = T.alloc_buffer((16,), "float32", scope="local.l0c")
+        d = T.alloc_buffer((256,), "float32", scope="local.l0c")
+        T.ascend.mmad(c[0], a[0], b[0], 16, 16, 16, True)
+        T.ascend.mmad(d[0], a[0], b[0], 16, 16, 16, True)
+
+    assert addresses(func)["d"] == 1024
 
 
 def test_functions_without_on_chip_buffers_are_left_alone():

@@ -17,8 +17,7 @@ from tvm_ascend.errors import (
     WrongCore,
     WrongMemory,
 )
-from tvm_ascend.isa import formula
-from tvm_ascend.isa.instr import ALIGNMENT, Instr, Operand, Param, Space
+from tvm_ascend.isa.instr import Instr, Operand, Param, Space
 from tvm_ascend.isa.table import TABLE
 from tvm_ascend.transform.split_cores import CORE_TYPE
 from tvm_ascend.transform.sync.access import Access, instruction
@@ -108,8 +107,7 @@ def _check_alignment(program: Program, row: Instr, operand: Operand, rows: Any, 
     access: Access = rows.access
     if access.space is Space.GM or _conditional(step):
         return
-    rule = operand.align or ALIGNMENT[access.space]
-    align = formula.evaluate(rule, formula.sizes(str(access.buffer.dtype)))
+    align = access.align
     if rows.start.atoms:
         return
     nest = {c.number: c for c in program.nests[step]}

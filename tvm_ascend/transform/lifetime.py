@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from tvm import tirx
 
 from tvm_ascend.isa import formula
-from tvm_ascend.isa.instr import Pipe, Space
+from tvm_ascend.isa.instr import ALIGNMENT, Pipe, Space
 from tvm_ascend.language.loops import NUM_STAGES
 from tvm_ascend.transform.sync.access import number, placed_in
 from tvm_ascend.transform.sync.tree import Loop, Node, Seq, Step, bodies
@@ -21,7 +21,8 @@ VERSIONS = "ascend.versions"
 class Lifetime:
     """One allocation: the program positions between which it is in use, and by which pipes.
 
-    ``partners`` are the buffers that some vector instruction reads together with it.
+    ``partners`` are the buffers that some vector instruction reads together with it, ``align`` is
+    the alignment in bytes that satisfies every instruction on it.
     """
 
     alloc: tirx.AllocBuffer
@@ -31,6 +32,7 @@ class Lifetime:
     pipes: set[Pipe] = field(default_factory=set)
     lines_used: list[int] = field(default_factory=list)
     partners: set[tirx.Var] = field(default_factory=set)
+    align: int = 1
 
     @property
     def buffer(self) -> tirx.Var:
@@ -90,6 +92,10 @@ def lifetimes(tree: Seq) -> list[Lifetime]:
     return [life for life in reader.lives.values() if life.space is not Space.GM]
 
 
+def _least(buffer: tirx.Var) -> int:
+    return int(ALIGNMENT[placed_in(buffer)])
+
+
 class _Reader:
     def __init__(self) -> None:
         self.lives: dict[tirx.Var, Lifetime] = {}
@@ -102,7 +108,9 @@ class _Reader:
             start = self.count
             self.count += 1
             if isinstance(child, Step) and isinstance(child.stmt, tirx.AllocBuffer):
-                self.lives[child.stmt.buffer] = Lifetime(child.stmt, seq)
+                self.lives[child.stmt.buffer] = Lifetime(
+                    child.stmt, seq, align=_least(child.stmt.buffer)
+                )
             for body in bodies(child):
                 self.number(body)
             self.positions[child] = (start, self.count - 1)
@@ -123,6 +131,7 @@ class _Reader:
             first, last = self.positions[self._holder(step, life.seq)]
             life.first, life.last = min(life.first, first), max(life.last, last)
             life.pipes.add(access.pipe)
+            life.align = math.lcm(life.align, access.align)
             if step.stmt.span is not None:
                 life.lines_used.append(step.stmt.span.line)
         sources = {a.buffer for a in step.accesses if a.pipe is Pipe.V and a.reads}

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import tvm
 import tvm_ffi
@@ -17,9 +17,8 @@ from tvm_ascend.isa import formula
 from tvm_ascend.isa.instr import Pipe, Space
 from tvm_ascend.language.loops import NUM_STAGES
 from tvm_ascend.target import chip_of
-from tvm_ascend.transform.lifetime import VERSIONS
+from tvm_ascend.transform.lifetime import VERSIONS, lifetimes
 from tvm_ascend.transform.notes import note
-from tvm_ascend.transform.place import alignment
 from tvm_ascend.transform.plan_memory import plan
 from tvm_ascend.transform.sync.access import number, placed_in
 from tvm_ascend.transform.sync.tree import Loop, Seq, bodies, build, steps
@@ -27,12 +26,16 @@ from tvm_ascend.transform.sync.tree import Loop, Seq, bodies, build, steps
 
 @dataclass(frozen=True)
 class Choice:
-    """One buffer to multiply: allocated in the body of ``loop``, ``depth`` loops deep."""
+    """One buffer to multiply: allocated in the body of ``loop``, ``depth`` loops deep.
+
+    Every version starts at a multiple of ``align`` bytes.
+    """
 
     buffer: tirx.Var
     loop: tirx.For
     depth: int
     versions: int
+    align: int
 
 
 @prim_func_pass(opt_level=0, name="ascend.Pipeline")
@@ -91,11 +94,14 @@ def _note(buffer: tirx.Var, wanted: int, got: int) -> str:
 def _choices(tree: Seq) -> list[Choice]:
     """Every buffer that pipelining multiplies, with the versions that the annotations ask for."""
     found: list[Choice] = []
-    _collect(tree, 0, tvm.sym.Analyzer(), found)
+    aligns = {life.buffer: life.align for life in lifetimes(tree)}
+    _collect(tree, 0, tvm.sym.Analyzer(), aligns, found)
     return found
 
 
-def _collect(seq: Seq, depth: int, analyzer: tvm.sym.Analyzer, found: list[Choice]) -> None:
+def _collect(
+    seq: Seq, depth: int, analyzer: tvm.sym.Analyzer, aligns: dict, found: list[Choice]
+) -> None:
     for child in seq.children:
         stmt = child.stmt
         inner = depth + isinstance(child, Loop)
@@ -108,10 +114,10 @@ def _collect(seq: Seq, depth: int, analyzer: tvm.sym.Analyzer, found: list[Choic
             if versions > 1:
                 assert isinstance(child, Loop)
                 buffers = _handed_over(child.body)
-                found += [Choice(b, stmt, depth, versions) for b in buffers]
+                found += [Choice(b, stmt, depth, versions, aligns[b]) for b in buffers]
             analyzer.bind(stmt.loop_var, tvm.ir.Range.from_min_extent(stmt.min, stmt.extent))
         for body in bodies(child):
-            _collect(body, inner, analyzer, found)
+            _collect(body, inner, analyzer, aligns, found)
 
 
 def _handed_over(body: Seq) -> list[tirx.Var]:
@@ -143,7 +149,7 @@ def _crowded(func: tirx.PrimFunc, chip: ChipSpec) -> set[Space]:
 def _give_up(choices: list[Choice], giving: list[Choice]) -> list[Choice]:
     """Take one version from the outermost loop's buffer that has most."""
     victim = min(giving, key=lambda c: (c.depth, -c.versions))
-    fewer = Choice(victim.buffer, victim.loop, victim.depth, victim.versions - 1)
+    fewer = replace(victim, versions=victim.versions - 1)
     kept = [fewer if c is victim else c for c in choices]
     return [c for c in kept if c.versions > 1]
 
@@ -187,6 +193,6 @@ def _multiplied(choice: Choice) -> tirx.Var:
     old = choice.buffer
     shape = [number(e) for e in old.shape]
     row = math.prod(shape[1:]) * formula.ITEMSIZE[str(old.dtype)]
-    rows = alignment(placed_in(old)) // math.gcd(row, alignment(placed_in(old)))
+    rows = choice.align // math.gcd(row, choice.align)
     shape[0] = -(-shape[0] // rows) * rows
     return tirx.decl_buffer([choice.versions, *shape], old.dtype, old.name, scope=old.scope())

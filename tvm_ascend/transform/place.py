@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from tvm import tirx
 
 from tvm_ascend.hw.chip import ChipSpec
-from tvm_ascend.isa.instr import ALIGNMENT, Space
-from tvm_ascend.isa.table import TABLE
+from tvm_ascend.isa.instr import Space
 from tvm_ascend.transform.lifetime import Lifetime
 
 
@@ -30,18 +29,9 @@ class Placement:
     freely: bool
 
 
-def alignment(space: Space) -> int:
-    """Bytes a buffer's address must be a multiple of, so that every instruction may start there."""
-    rules = [ALIGNMENT[space]]
-    for row in TABLE.values():
-        rules += [o.align for o in row.operands if space in o.spaces]
-    return max(int(rule) for rule in rules if rule.isdigit())
-
-
 def place(lives: list[Lifetime], chip: ChipSpec, space: Space) -> Placement:
     """Place buffers apart if they fit, else let them share memory, as little as is needed."""
     capacity = chip.capacity(space.value)
-    step = alignment(space)
     bank_row = chip.block_bytes * chip.ub_bank_groups if space is Space.UB else 0
 
     def never(a: Lifetime, b: Lifetime) -> bool:
@@ -66,7 +56,7 @@ def place(lives: list[Lifetime], chip: ChipSpec, space: Space) -> Placement:
     top = 0
     rule = somehow
     for rule, banks, order in tries:
-        addresses, top = _pack(order, rule, step, banks)
+        addresses, top = _pack(order, rule, banks)
         if top <= capacity:
             break
     total = sum(life.bytes for life in lives)
@@ -80,7 +70,7 @@ def _orders(lives: list[Lifetime]) -> list[list[Lifetime]]:
 
 
 def _pack(
-    lives: list[Lifetime], may_share: Callable[[Lifetime, Lifetime], bool], step: int, banks: int
+    lives: list[Lifetime], may_share: Callable[[Lifetime, Lifetime], bool], banks: int
 ) -> tuple[dict[tirx.Var, int], int]:
     """First fit: each buffer at the lowest address that no buffer in its way occupies."""
     addresses: dict[tirx.Var, int] = {}
@@ -90,18 +80,16 @@ def _pack(
         others = [o for o in placed if not may_share(life, o)]
         taken = sorted((addresses[o.buffer], addresses[o.buffer] + o.bytes) for o in others)
         wanted = [addresses[b] for b in life.partners if b in addresses]
-        address = _gap(life.bytes, taken, step, wanted, banks)
+        address = _gap(life, taken, wanted, banks)
         addresses[life.buffer] = address
         placed.append(life)
         top = max(top, address + life.bytes)
     return addresses, top
 
 
-def _gap(
-    size: int, taken: list[tuple[int, int]], step: int, partners: list[int], banks: int
-) -> int:
+def _gap(life: Lifetime, taken: list[tuple[int, int]], partners: list[int], banks: int) -> int:
     """The lowest free address; with ``banks`` the best one within a row of banks after it."""
-    address = 0
+    address, size, step = 0, life.bytes, life.align
     for low, high in taken:
         if address + size <= low:
             break

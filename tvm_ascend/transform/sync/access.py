@@ -15,7 +15,7 @@ from tvm import tirx
 from tvm.ir import TensorLoad
 
 from tvm_ascend.isa import formula
-from tvm_ascend.isa.instr import Instr, Operand, Pipe, Space
+from tvm_ascend.isa.instr import ALIGNMENT, Instr, Operand, Pipe, Space
 from tvm_ascend.isa.table import TABLE
 from tvm_ascend.language.ops import key_of
 from tvm_ascend.layout.scope import SPACE_OF_SCOPE
@@ -26,7 +26,7 @@ class Access:
     """``count`` rows of ``length`` elements, ``pitch`` elements apart, from ``indices`` on.
 
     Every number is a Python int where it is constant, else a TIR expression. ``pitch`` is 0 when
-    there is one row.
+    there is one row. ``align`` is the alignment in bytes that the instruction asks for.
     """
 
     buffer: tirx.Var
@@ -37,7 +37,7 @@ class Access:
     count: Any = 1
     pitch: Any = 0
     length: Any = 1
-    name: str = ""
+    align: int = 1
 
     @property
     def itemsize(self) -> int:
@@ -86,6 +86,13 @@ def strides_of(buffer: tirx.Var) -> list[Any]:
     return strides[: len(buffer.shape)]
 
 
+def _left(buffer: tirx.Var, indices: tuple[Any, ...]) -> Any:
+    """Elements from an index to the end of a buffer."""
+    strides = strides_of(buffer)
+    offset = sum((index * stride for index, stride in zip(indices, strides, strict=True)), 0)
+    return number(buffer.shape[0]) * strides[0] - offset
+
+
 def params_of(row: Instr, call: tvm.ir.Call) -> dict[str, Any]:
     """The parameters of a call by name, constants as Python ints."""
     values = call.args[len(row.operands) :]
@@ -98,22 +105,14 @@ def operand_accesses(row: Instr, call: tvm.ir.Call) -> list[Access]:
     accesses = []
     for operand, load in zip(row.operands, call.args, strict=False):
         buffer = load.source
-        names = {**_CALLS, **formula.sizes(str(buffer.dtype)), **params}
-        if "extent" in formula.names(operand.span):
-            names["extent"] = _left(load)
-        count, pitch, length = _rows(operand, names)
         space, indices = placed_in(buffer), tuple(number(i) for i in load.indices)
-        accesses.append(
-            Access(buffer, space, row.pipe, operand.rw, indices, count, pitch, length, operand.name)
-        )
+        names = {**_CALLS, **formula.sizes(str(buffer.dtype)), **params}
+        if "extent" in operand.span:
+            names["extent"] = _left(buffer, indices)
+        align = formula.evaluate(operand.align or ALIGNMENT[space], names)
+        shape = _rows(operand, names)
+        accesses.append(Access(buffer, space, row.pipe, operand.rw, indices, *shape, align))
     return accesses
-
-
-def _left(load: TensorLoad) -> Any:
-    """Elements from an address to the end of its buffer."""
-    strides = strides_of(load.source)
-    offset = sum(number(i) * s for i, s in zip(load.indices, strides, strict=True))
-    return number(load.source.shape[0]) * strides[0] - offset
 
 
 def scalar_reads(*nodes: object) -> list[Access]:
@@ -178,39 +177,40 @@ _CALLS: dict[str, Any] = {
 
 def _rows(operand: Operand, names: Mapping[str, Any]) -> tuple[Any, Any, Any]:
     """Evaluate an operand's span as rows; lanes that a mask switches off are not part of a row."""
-    texts = _row_texts(operand.span)
-    if texts is None:
-        return 1, 0, formula.evaluate(operand.span, names)
-    count, pitch, length = (formula.evaluate(t, names) for t in texts)
+    levels, rest = _row_texts(operand.span)
+    length = formula.evaluate(rest, names)
+    rows = [tuple(formula.evaluate(text, names) for text in level) for level in levels]
+    rows = [(count, pitch) for count, pitch in rows if not (isinstance(count, int) and count == 1)]
     stride = names.get(f"{operand.name}_blk")
-    if "mask" in names and isinstance(stride, int):
+    if levels and "mask" in names and isinstance(stride, int):
         mask, block = names["mask"], names["block"]
         full = (mask - 1) // block * block
         length = mask + full * (stride - 1) if stride else names["min"](mask, block)
-    if isinstance(count, int) and count <= 1:
-        return count, 0, length
-    return count, pitch, length
+    if not rows:
+        return 1, 0, length
+    # One level of rows is kept exact; those inside it are covered as a whole.
+    length = length + sum((count - 1) * pitch for count, pitch in rows[1:])
+    return *rows[0], length
 
 
 @cache
-def _row_texts(text: str) -> tuple[str, str, str] | None:
-    """Split ``((count - 1) * pitch + length) * unit`` into its texts, or None for another form."""
+def _row_texts(text: str) -> tuple[tuple[tuple[str, str], ...], str]:
+    """Split ``(sum of (count - 1) * pitch, + length) * unit`` into (count, pitch) and length."""
     tree, unit = formula.parse(text), ""
     if isinstance(tree, ast.BinOp) and isinstance(tree.op, (ast.Mult, ast.FloorDiv)):
-        if not (isinstance(tree.left, ast.BinOp) and isinstance(tree.left.op, ast.Add)):
-            return None
         sign = "*" if isinstance(tree.op, ast.Mult) else "//"
-        tree, unit = tree.left, f" {sign} ({ast.unparse(tree.right)})"
-    terms = _flat(tree, ast.Add)
-    for term in terms:
+        if isinstance(tree.left, ast.BinOp) and isinstance(tree.left.op, ast.Add):
+            tree, unit = tree.left, f" {sign} ({ast.unparse(tree.right)})"
+    levels, lengths = [], []
+    for term in _flat(tree, ast.Add):
         factors = _flat(term, ast.Mult)
-        for factor in factors:
-            if _is_less_one(factor):
-                count = ast.unparse(factor.left)  # type: ignore[attr-defined]
-                pitch = " * ".join(f"({ast.unparse(f)})" for f in factors if f is not factor)
-                length = " + ".join(ast.unparse(t) for t in terms if t is not term)
-                return count, f"({pitch}){unit}", f"({length or 0}){unit}"
-    return None
+        less_one = next((f for f in factors if _is_less_one(f)), None)
+        if less_one is None:
+            lengths.append(ast.unparse(term))
+            continue
+        pitch = " * ".join(f"({ast.unparse(f)})" for f in factors if f is not less_one)
+        levels.append((ast.unparse(less_one.left), f"({pitch or 1}){unit}"))  # type: ignore[attr-defined]
+    return tuple(levels), f"({' + '.join(lengths) or 0}){unit}"
 
 
 def _flat(tree: ast.expr, op: type) -> list[ast.expr]:

@@ -74,7 +74,7 @@ class Overlap:
         table = self._table(rows)
         if table is None:
             return self.program.reader.interval(rows.length).low
-        return min(values[3] for kind in table.kinds for values in kind)
+        return min((v[3] for kind in table.kinds for v in kind if v[1] > 0), default=0)
 
     def _table(self, rows: Rows) -> Table | None:
         if id(rows) not in self._tables:

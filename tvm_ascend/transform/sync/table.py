@@ -69,7 +69,9 @@ def tabulate(program: Program, rows: Rows) -> Table | None:
     grid = np.array(points, np.int64).reshape(len(points), len(chosen))
     values |= {f"v{c.number}": grid[None, :, i] for i, (_, c) in enumerate(chosen)}
     shape = (len(environments), len(points))
-    numbers = np.stack([np.broadcast_to(evaluate(f, values), shape) for f in forms], axis=-1)
+    columns_of = [np.broadcast_to(evaluate(f, values), shape) for f in forms]
+    columns_of[1] = np.where(_runs(program, chosen, values, shape), columns_of[1], 0)
+    numbers = np.stack(columns_of, axis=-1)
     flat, kind_of = np.unique(numbers.reshape(shape[0], -1), axis=0, return_inverse=True)
     kinds = flat.reshape(-1, len(points), len(forms)).tolist()
     return Table(
@@ -80,6 +82,16 @@ def tabulate(program: Program, rows: Rows) -> Table | None:
         [tuple(e) for e in environments.tolist()],
         kind_of.reshape(-1).tolist(),
     )
+
+
+def _runs(program: Program, chosen: list, values: dict[str, Any], shape: tuple) -> Any:
+    """Whether an iteration exists: on some cores a loop may be shorter."""
+    runs = np.ones(shape, bool)
+    for _, counter in chosen:
+        extent = program.extents[counter.number]
+        if counter.exact and extent.text and extent.uses <= {int(n[1:]) for n in values}:
+            runs = runs & (values[f"v{counter.number}"] < evaluate(extent, values))
+    return runs
 
 
 def evaluate(form: Form, values: dict[str, Any]) -> Any:
