@@ -32,6 +32,10 @@ struct Access {
   int64_t end() const {
     return start + (outer - 1) * outer_stride + (inner - 1) * inner_stride + bytes;
   }
+  bool same_bytes(const Access& other) const {
+    return bytes == other.bytes && inner == other.inner && inner_stride == other.inner_stride &&
+           outer == other.outer && outer_stride == other.outer_stride;
+  }
   int64_t total() const { return bytes * inner * outer; }
 };
 

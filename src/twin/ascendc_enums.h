@@ -110,6 +110,27 @@ enum class ReduceOrder : uint8_t {
   ORDER_ONLY_INDEX,
 };
 
+enum class CMPMODE : uint8_t {
+  LT = 0,
+  GT,
+  EQ,
+  LE,
+  GE,
+  NE,
+};
+
+enum class SELMODE : uint8_t {
+  VSEL_CMPMASK_SPR = 0,
+  VSEL_TENSOR_SCALAR_MODE,
+  VSEL_TENSOR_TENSOR_MODE,
+};
+
+enum class GatherMaskMode : uint8_t {
+  VERSION_V1 = 0,
+  VERSION_V2 = 1,
+};
+constexpr GatherMaskMode defaultGatherMaskMode = GatherMaskMode::VERSION_V2;
+
 enum class CO2Layout : uint8_t {
   NZ = 0,
   ROW_MAJOR,

@@ -130,13 +130,15 @@ bool IsIn(const T& argument) {
   return ((SpaceOf(argument) == spaces) || ...);
 }
 
-// Issues an instruction whose first `operands` arguments are tensors.
+// Issues an instruction whose first `operands` arguments are tensors; returns what it counts, if it
+// does.
 template <int operands, typename... Args>
-void Issue(int32_t row, int line, const Args&... args) {
+uint32_t Issue(int32_t row, int line, const Args&... args) {
   static_assert(operands <= sizeof...(Args), "operands come first");
   const uint8_t spaces[] = {SpaceOf(args)...};
   const int64_t words[] = {WordOf(args)...};
-  api->issue(row, spaces, words, static_cast<int32_t>(sizeof...(Args)), Where(line));
+  return static_cast<uint32_t>(
+      api->issue(row, spaces, words, static_cast<int32_t>(sizeof...(Args)), Where(line)));
 }
 
 // The scalar unit's access to one element.

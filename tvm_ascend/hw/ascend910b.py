@@ -62,6 +62,14 @@ VECTOR = {
     "vaddreluconv": _vector(14, 18, 1, 1),  # head and tail [guess: as vconv]
     "vsubreluconv": _vector(14, 18, 1, 1),  # head and tail [guess: as vconv]
     "vmulconv": _vector(14, 18, 1, 1),  # head and tail [guess: as vconv]
+    "vcmpv": _vector(14, 22, 1, 1),
+    "vsel": _vector(13, 14, 1, 1),
+    "vgather": _vector(24, 0, 25.6, 12.8),
+    "vgatherb": _vector(6, 0, 128 / 42, 64 / 21),
+    "vreducev2": _vector(14, 20, 2, 2),
+    "vbitsort": _vector(14, 14, 16, 16),
+    "vmrgsort4": _vector(20, 14, 16, 16),  # tail [doc: 5.3]
+    "vtranspose": _vector(14, 15, 2, 2),
     "vdup": _vector(11, 13, 1, 1),
     "vcopy": _vector(11, 13, 1, 1),
     "vbrcb": _vector(0, 18, 1, 1),

@@ -32,6 +32,7 @@ _LITERAL = re.compile(r"\d+|true|false")
 _PACKED = re.compile(r"static_cast<uint64_t>\(\{(\w+)\}\)(?: << (\d+))?")
 _CALL = re.compile(r"AscendC::(\w+)(?:<(.*?)>)?\((.*)\);")
 _BLOCK = re.compile(r"\{\{\n(.*)\n  (AscendC::.*;)\n\}\}", re.DOTALL)
+_DECLARED_RESULT = re.compile(r" *(\w+) (\w+) = 0;")
 _DECLARED_ARRAY = re.compile(r" *((?:const )?\w+) (\w+)\[\d+\] = \{\{(.*)\}\};")
 
 
@@ -41,6 +42,7 @@ class Wrapper:
 
     ``args`` are the row's members as texts of the declaration's parameters, ``{0}`` the first.
     ``constants`` tells rows of one declaration apart at compile time, ``conditions`` at run time.
+    ``result`` is the parameter that gets what the instruction counts.
     """
 
     name: str
@@ -51,6 +53,7 @@ class Wrapper:
     args: tuple[str, ...]
     constants: str
     conditions: str
+    result: str
 
     @property
     def signature(self) -> tuple[str, ...]:
@@ -105,44 +108,59 @@ def _value(param: Param, text: str) -> str:
 
 @dataclass(frozen=True)
 class _Array:
-    """An array that a block declares before its call."""
+    """An array that a block declares before its call; ``type`` is how a parameter declares it."""
 
     type: str
     values: tuple[str, ...]
 
 
-def read_block(emit: str) -> tuple[dict[str, _Array], str]:
-    """The arrays of a statement by name, and its call."""
+@dataclass(frozen=True)
+class _Result:
+    """A variable that a block declares for what the call counts."""
+
+    type: str
+
+
+def read_block(emit: str) -> tuple[dict[str, _Array | _Result], str]:
+    """What a statement declares, by name, and its call."""
     block = _BLOCK.fullmatch(emit)
     if not block:
         return {}, emit
-    arrays = {}
-    for declaration in block[1].splitlines():
-        kind, name, values = _DECLARED_ARRAY.fullmatch(declaration).groups()  # type: ignore[union-attr]
-        arrays[name] = _Array(kind, tuple(split(values)))
-    return arrays, block[2]
+    declared: dict[str, _Array | _Result] = {}
+    for line in block[1].splitlines():
+        if array := _DECLARED_ARRAY.fullmatch(line):
+            declared[array[2]] = _Array(f"{array[1]}[]", tuple(split(array[3])))
+        else:
+            kind, name = _DECLARED_RESULT.fullmatch(line).groups()  # type: ignore[union-attr]
+            declared[name] = _Result(f"{kind}&")
+    return declared, block[2]
 
 
 class _Reader:
     """Reads the arguments of one call back into parameters."""
 
-    def __init__(self, row: Instr, arrays: dict[str, _Array]) -> None:
-        self.row, self.arrays = row, arrays
+    def __init__(self, row: Instr, declared: dict[str, _Array | _Result]) -> None:
+        self.row, self.declared = row, declared
         self.members: dict[str, Operand | Param] = {o.name: o for o in row.operands}
         self.members |= {p.name: p for p in row.params}
         self.where: dict[str, str] = {}
         self.types: list[str] = []
         self.names: list[str] = []
         self.conditions: list[str] = []
+        self.result = ""
 
     def argument(self, text: str) -> None:
         place = f"{{{len(self.types)}}}"
         if hole := _HOLE.fullmatch(text):
             self._add(_declared(self.row, self.members[hole[1]]), hole[1])
             self.where[hole[1]] = place
-        elif text in self.arrays:
-            self._add(f"{self.arrays[text].type}[]", text)
-            self._values(self.arrays[text].values, lambda i: f"{place}[{i}]")
+        elif text in self.declared:
+            found = self.declared[text]
+            self._add(found.type, text)
+            if isinstance(found, _Array):
+                self._values(found.values, lambda i: f"{place}[{i}]")
+            else:
+                self.result = place
         elif constant := _CONSTANT.fullmatch(text):
             self._add(constant[1], _lower(constant[1]))
             self.conditions.append(f"{place} == {constant[1]}::{constant[2]}")
@@ -151,7 +169,7 @@ class _Reader:
             self._add(f"const {struct}{(types or '').replace('{T}', 'T')}&", _lower(struct))
             values = split(inner)
             fields = STRUCTS[struct].constructor(len(values))
-            self._values(values, lambda i: f"{place}.{fields[i].name}")
+            self._values(values, lambda i: f"{place}.{fields[i].plain_name}")
 
     def _add(self, kind: str, name: str) -> None:
         self.types.append(kind)
@@ -161,6 +179,9 @@ class _Reader:
         for number, value in enumerate(values):
             if hole := _HOLE.fullmatch(value):
                 self.where[hole[1]] = place(number)
+            elif isinstance(found := self.declared.get(value), _Array):
+                inside = place(number)
+                self._values(found.values, lambda i, at=inside: f"{at}[{i}]")  # type: ignore[misc]
             elif _LITERAL.fullmatch(value):
                 self.conditions.append(f"{place(number)} == {value}")
             else:
@@ -177,9 +198,9 @@ class _Reader:
 
 def wrapper(row: Instr, emit: str, template: str) -> Wrapper:
     """Read a call's text back into its declaration."""
-    arrays, call = read_block(emit)
+    declared_names, call = read_block(emit)
     name, template_args, args = _CALL.fullmatch(call).groups()  # type: ignore[union-attr]
-    reader, constants = _Reader(row, arrays), []
+    reader, constants = _Reader(row, declared_names), []
     for text, declared in zip(split(template_args or ""), split(template), strict=False):
         if constant := _CONSTANT.fullmatch(text):
             constants.append(f"{declared.split()[-1]} == {constant[1]}::{constant[2]}")
@@ -200,6 +221,7 @@ def wrapper(row: Instr, emit: str, template: str) -> Wrapper:
         tuple(ordered),
         " && ".join(c for c in constants if "CFG_" not in c),
         " && ".join(reader.conditions),
+        reader.result,
     )
 
 
@@ -237,7 +259,8 @@ def _issue(w: Wrapper, names: tuple[str, ...], indent: str) -> str:
         f'static_assert({_value(p, p.name)} >= 0, "no such {p.name} here");' for p in in_template
     ]
     args = "".join(f", {a.format(*names)}" for a in w.args)
-    lines.append(f"twin::Issue<{len(row.operands)}>(row, line{args});")
+    target = f"{w.result.format(*names)} = " if w.result else ""
+    lines.append(f"{target}twin::Issue<{len(row.operands)}>(row, line{args});")
     return "".join(f"{indent}{line}\n" for line in lines)
 
 
@@ -269,7 +292,8 @@ def _body(members: list[Wrapper]) -> str:
     spaces = {tuple(o.spaces for o in w.row.operands) for w in members}
     arms = []
     for w in members:
-        choose = " && ".join(filter(None, (w.row.types and _legal(w.row), w.constants))) or "true"
+        known = _legal(w.row) if w.row.types else ""
+        choose = " && ".join(filter(None, (known, w.constants))) or "true"
         tests = (w.conditions.format(*names), _places(w, names) if len(spaces) > 1 else "")
         run = " && ".join(filter(None, tests))
         if run:
@@ -313,18 +337,26 @@ def indices() -> str:
 
 
 def _constructor(struct: Struct, fields: tuple[Field, ...]) -> str:
-    params = ", ".join(f"const {f.type} {f.name}In" for f in fields)
-    order = [f.name for f in struct.fields]
-    by_place = sorted(fields, key=lambda f: order.index(f.name))
-    inits = ", ".join(f"{f.name}({f.name}In)" for f in by_place)
-    return f"  __aicore__ {struct.name}({params}) : {inits} {{}}\n"
+    params = ", ".join(f"const {f.type} {f.plain_name}In{f.extent}" for f in fields)
+    order = [f.plain_name for f in struct.fields]
+    by_place = sorted(fields, key=lambda f: order.index(f.plain_name))
+    inits = ", ".join(f"{f.name}({f.name}In)" for f in by_place if not f.extent)
+    copies = "".join(
+        f" for (int i = 0; i < {f.extent[1:-1]}; ++i) {f.plain_name}[i] = {f.plain_name}In[i];"
+        for f in by_place
+        if f.extent
+    )
+    body = f"{{{copies} }}" if copies else "{}"
+    return f"  __aicore__ {struct.name}({params}) : {inits} {body}\n"
 
 
 def structs() -> str:
     """The vendor's parameter structs."""
     out = []
     for struct in STRUCTS.values():
-        members = "".join(f"  {f.type} {f.name} = {f.default};\n" for f in struct.fields)
+        members = "".join(
+            f"  {f.type} {f.name}{f' = {f.default}' if f.default else ''};\n" for f in struct.fields
+        )
         constructors = "".join(_constructor(struct, c) for c in struct.constructors)
         head = "template <typename T>\n" if struct.template else ""
         default = f"  __aicore__ {struct.name}() {{}}\n"

@@ -59,9 +59,10 @@ class Operand:
 
     ``dtype`` is a type variable of the row (``"T"``, ``"U"``) or a concrete dtype. ``span`` is the
     number of elements from the address to the end of the last element touched, an upper bound in
-    the expression subset. ``align`` is the address alignment in bytes where it differs from that of
-    the space. ``itemsize``, ``block`` and ``fractal`` in both texts are bytes per element, elements
-    per 32 bytes and per 512 bytes of this operand's dtype.
+    the expression subset, in which ``extent`` stands for all that is left of its buffer. ``align``
+    is the address alignment in bytes where it differs from that of the space. ``itemsize``,
+    ``block`` and ``fractal`` in both texts are bytes per element, elements per 32 bytes and per 512
+    bytes of this operand's dtype.
     """
 
     name: str

@@ -8,11 +8,24 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Field:
-    """One member, or one parameter of a constructor where the types of the two differ."""
+    """One member, or one parameter of a constructor where the types of the two differ.
+
+    The name of an array ends with its extent.
+    """
 
     type: str
     name: str
     default: str = ""
+
+    @property
+    def plain_name(self) -> str:
+        """The name without an extent."""
+        return self.name.partition("[")[0]
+
+    @property
+    def extent(self) -> str:
+        """The brackets of an array, else nothing."""
+        return self.name.removeprefix(self.plain_name)
 
 
 @dataclass(frozen=True)
@@ -37,7 +50,7 @@ def _struct(name: str, members: str, *constructors: str, template: bool = False)
         declared, _, default = (part.strip() for part in member.partition("="))
         kind, field = declared.split()
         fields.append(Field(kind, field, default))
-    by_name = {f.name: f for f in fields}
+    by_name = {f.plain_name: f for f in fields}
 
     def parameter(text: str) -> Field:
         *own_type, member = text.split()
@@ -83,6 +96,31 @@ STRUCTS: dict[str, Struct] = {
             "uint16_t blockCount = 1; uint16_t blockLen = 0; uint16_t srcGap = 0;"
             "uint16_t dstGap = 0",
             "blockCount, blockLen, srcGap, dstGap",
+        ),
+        _struct(
+            "GatherRepeatParams",
+            "uint32_t blockNumber = 8; uint16_t dstRepStride = 8; uint8_t dstBlkStride = 1;"
+            "uint8_t src0BlkStride = 1; uint8_t src1BlkStride = 1; uint8_t src0RepStride = 8;"
+            "uint8_t src1RepStride = 8; bool repeatStrideMode = false; bool strideSizeMode = false",
+            "dstBlkStride, uint8_t dstRepStride",
+        ),
+        _struct(
+            "GatherMaskParams",
+            "uint8_t src0BlockStride = 1; uint16_t repeatTimes = 0; uint16_t src0RepeatStride = 8;"
+            "uint8_t src1RepeatStride = 8",
+            "src0BlockStride, repeatTimes, src0RepeatStride, src1RepeatStride",
+        ),
+        _struct(
+            "MrgSort4Info",
+            "uint16_t elementLengths[4] = {0}; bool ifExhaustedSuspension = false;"
+            "uint16_t validBit = 0; uint8_t repeatTimes = 1",
+            "elementLengths, ifExhaustedSuspension, validBit, uint16_t repeatTimes",
+        ),
+        _struct(
+            "MrgSortSrcList",
+            "LocalTensor<T> src1; LocalTensor<T> src2; LocalTensor<T> src3; LocalTensor<T> src4",
+            "LocalTensor<T>& src1, LocalTensor<T>& src2, LocalTensor<T>& src3,LocalTensor<T>& src4",
+            template=True,
         ),
         _struct(
             "DataCopyExtParams",

@@ -3,11 +3,26 @@
 
 from __future__ import annotations
 
-from tvm_ascend.isa import arithmetic, cast, cube, data_copy, fill, move, reduce, scalar, sync
+from tvm_ascend.isa import (
+    arithmetic,
+    cast,
+    compare,
+    cube,
+    data_copy,
+    fill,
+    gather,
+    move,
+    reduce,
+    scalar,
+    sort,
+    sync,
+    transpose,
+)
 from tvm_ascend.isa.instr import Instr
 
 TABLE: dict[str, Instr] = {}
-FAMILIES = (arithmetic, cast, fill, reduce, move, data_copy, cube, sync, scalar)
+VECTOR = (arithmetic, cast, compare, fill, gather, reduce, sort, transpose)
+FAMILIES = (*VECTOR, move, data_copy, cube, sync, scalar)
 for _row in (row for family in FAMILIES for row in family.ROWS):
     assert _row.key not in TABLE, f"two rows are called {_row.key}"
     assert [bool(x) for x in (_row.lane, _row.body, _row.sets)].count(True) == 1, (

@@ -19,6 +19,23 @@ inline void need_whole_elements(const Call& call, int param, AccessList& list) {
              " is not a whole number of " + name_of(call.dtype(0)) + " elements");
 }
 
+// Faults an instruction one of whose sources shares bytes with dst without being it.
+inline void no_overlap(const Call& call, AccessList& list) {
+  auto low = [&](const Access& a) { return call.operands[a.operand] + a.start; };
+  auto high = [&](const Access& a) { return call.operands[a.operand] + a.end(); };
+  for (const Access& write : list) {
+    if (!write.writes()) continue;
+    for (const Access& read : list) {
+      if (read.writes() || call.spaces[read.operand] != call.spaces[write.operand]) continue;
+      if (low(read) >= high(write) || low(write) >= high(read)) continue;
+      if (low(read) == low(write) && read.same_bytes(write)) continue;
+      list.fault(std::string(call.op->operands[read.operand].name) + " overlaps " +
+                 call.op->operands[write.operand].name);
+      return;
+    }
+  }
+}
+
 inline int64_t div_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 }  // namespace tvm_ascend::sim
