@@ -19,6 +19,8 @@ _OWNER = {
     Space.L0A: CoreType.AIC,
     Space.L0B: CoreType.AIC,
     Space.L0C: CoreType.AIC,
+    Space.BT: CoreType.AIC,
+    Space.FB: CoreType.AIC,
 }
 
 

@@ -12,9 +12,11 @@ from tvm import tirx
 from tvm.ir import Op
 
 from tvm_ascend.errors import LoopConditionOnChip
+from tvm_ascend.isa import sync
 from tvm_ascend.isa.instr import Pipe, Space
 from tvm_ascend.transform.sync.access import Access, accesses_of, instruction
 
+SYNC_KEYS = tuple(row.key for row in sync.ROWS)
 JUMPS = ("tirx.break_loop", "tirx.continue_loop")
 
 
@@ -199,7 +201,7 @@ def _read(stmt: tirx.Stmt) -> Node:
 
 def _step(stmt: tirx.Stmt) -> Step:
     row = instruction(stmt)
-    if row is not None and not row.operands:
+    if row is not None and row.key in SYNC_KEYS:
         return Step(stmt, sync=row.key)
     if row is not None:
         return Step(stmt, accesses=accesses_of(stmt), pipe=row.pipe)
