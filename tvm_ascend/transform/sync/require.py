@@ -32,7 +32,7 @@ class Requirements:
     """Finds the instances of a program and what they wait for."""
 
     program: Program
-    mmad_rows: int
+    mmad_elements: int
     instances: list[Instance] = field(default_factory=list)
     by_place: dict[tuple[Step, Point], Instance] = field(default_factory=dict)
 
@@ -98,12 +98,14 @@ class Requirements:
         # One pipe starts its instructions in order, so a later write never passes an earlier read.
         if x.pipe in _WAITLESS or not x.writes:
             return False
-        return x.pipe is not Pipe.M or self._small(a) or self._small(b)
+        return x.pipe is not Pipe.M or not self._queue_up(a, b)
 
-    def _small(self, rows: Rows) -> bool:
-        """Whether an Mmad is so short that the next one could read L0C before it is written."""
-        least = self.overlap.least_length(rows)
-        return least < self.mmad_rows * rows.access.itemsize
+    def _queue_up(self, a: Rows, b: Rows) -> bool:
+        """Whether the Cube itself orders two Mmads: long ones into the same tile of L0C."""
+        if a.start != b.start or a.length != b.length:
+            return False
+        least = self.mmad_elements * a.access.itemsize
+        return min(self.overlap.least_length(rows) for rows in (a, b)) >= least
 
     def _last_conflict(
         self, rival: Step, pairs: list[tuple[Rows, Rows]], instance: Instance, beyond: int
