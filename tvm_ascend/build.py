@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
@@ -16,7 +17,13 @@ from tvm.target import Target
 from tvm_ascend import cache
 from tvm_ascend.codegen.ascendc import emit
 from tvm_ascend.codegen.program import build_program
-from tvm_ascend.errors import NotAKernelError, SymbolicShapeError, UnknownExecutorError
+from tvm_ascend.codegen.walk import written_params
+from tvm_ascend.errors import (
+    NotAKernelError,
+    OptionError,
+    SymbolicShapeError,
+    UnknownExecutorError,
+)
 from tvm_ascend.options import Options, SimOptions
 from tvm_ascend.pipeline import lower
 from tvm_ascend.runtime.arguments import ParamInfo, bind, check_out_idx
@@ -51,10 +58,9 @@ class Artifact:
     def from_bytes(data: bytes) -> Artifact:
         """Inverse of ``to_bytes``."""
         fields = json.loads(data)
-        fields["params"] = tuple(
-            ParamInfo(p["name"], p["dtype"], None if p["shape"] is None else tuple(p["shape"]))
-            for p in fields["params"]
-        )
+        for param in fields["params"]:
+            param["shape"] = None if param["shape"] is None else tuple(param["shape"])
+        fields["params"] = tuple(ParamInfo(**param) for param in fields["params"])
         fields["notes"] = tuple(fields["notes"])
         return Artifact(**fields)
 
@@ -72,6 +78,16 @@ class Kernel:
         self.artifact = artifact
         self.out_idx = out_idx
         self.options = options
+
+    def __repr__(self) -> str:
+        params = ", ".join(
+            p.name + ("" if p.shape is None else f": {p.dtype}{list(p.shape)}")
+            for p in self.artifact.params
+        )
+        return f"Kernel {self.artifact.name}({params}) for {self.artifact.chip}"
+
+    def __reduce__(self) -> tuple:
+        return Kernel, (self.artifact, self.out_idx, self.options)
 
     def __call__(self, *args: Any) -> Any:
         """Run; numpy in gives numpy out, torch CPU gives torch, tvm gives tvm.
@@ -115,11 +131,7 @@ class Kernel:
         a = self.artifact
         if self.options.executor == "simulator":
             return SimulatorExecutor(a.table, a.control)
-        if self.options.executor == "twin":
-            return TwinExecutor(a.table, a.source, a.name, len(a.params))
-        raise UnknownExecutorError(
-            self.options.executor, "this version runs kernels on 'simulator' or 'twin'"
-        )
+        return TwinExecutor(a.table, a.source, a.name, len(a.params))
 
 
 def compile(
@@ -142,7 +154,11 @@ def compile(
     ------
     AscendError : for anything that is the caller's mistake.
     """
-    options = options or Options()
+    options = Options() if options is None else options
+    if not isinstance(options, Options):
+        raise OptionError("options", options, "a tvm_ascend.Options")
+    if options.executor == "npu":
+        raise UnknownExecutorError("npu", "this version runs kernels on 'simulator' or 'twin'")
     target = as_target(target)
     func = one_function(func_or_module)
     func = func.with_attr("target", target)
@@ -155,7 +171,10 @@ def artifact_of(func: tirx.PrimFunc, options: Options) -> Artifact:
     key = cache.key(tvm.ir.save_json(func), chip_of(func).name, options.compile_key())
     data = cache.load(key) if options.cache else None
     if data is not None:
-        return Artifact.from_bytes(data)
+        try:
+            return Artifact.from_bytes(data)
+        except (KeyError, TypeError, ValueError):
+            warnings.warn(f"compile cache: {key} holds something else; rebuilding", stacklevel=3)
     artifact = build_artifact(func, _params(func), options)
     if options.cache:
         cache.store(key, artifact.to_bytes())
@@ -190,6 +209,8 @@ def _generate(
     """Run both code generators on a final function."""
     chip = chip_of(final)
     program = build_program(final, chip)
+    written = written_params(final)
+    params = tuple(replace(p, written=i in written) for i, p in enumerate(params))
     return Artifact(
         name=str(final.attrs["global_symbol"]),
         chip=chip.name,

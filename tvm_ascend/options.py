@@ -3,12 +3,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from types import MappingProxyType
-from typing import Literal
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+from tvm_ascend.errors import OptionError
 
 Executor = Literal["simulator", "twin", "npu"]
+Dma = Literal["eager", "late"]
+OLDEST_CANN = "8.3"
+_CANN = re.compile(r"\d+\.\d+")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +34,12 @@ class SimOptions:
     hazards: bool = True
     strict: bool = True
     trace: bool = False
-    dma: Literal["eager", "late"] = "eager"
+    dma: Dma = "eager"
+
+    def __post_init__(self) -> None:
+        for name in ("numerics", "hazards", "strict", "trace"):
+            _require(name, getattr(self, name), bool, "True or False")
+        _choose("dma", self.dma, get_args(Dma))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,14 +57,38 @@ class Options:
 
     executor: Executor = "simulator"
     sim: SimOptions = field(default_factory=SimOptions)
-    overrides: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
-    cann: str = "8.3"
+    overrides: Mapping[str, int] = field(default_factory=dict)
+    cann: str = OLDEST_CANN
     cache: bool = True
+
+    def __post_init__(self) -> None:
+        _choose("executor", self.executor, get_args(Executor))
+        _require("sim", self.sim, SimOptions, "a SimOptions")
+        _require("overrides", self.overrides, Mapping, "a mapping of names to integers")
+        for name, value in self.overrides.items():
+            integer = isinstance(value, int) and not isinstance(value, bool)
+            if not isinstance(name, str) or not integer:
+                raise OptionError(f"overrides[{name!r}]", value, "an integer")
+        allowed = f'a version such as "{OLDEST_CANN}" or later'
+        _require("cann", self.cann, str, allowed)
+        if not _CANN.fullmatch(self.cann) or _version(self.cann) < _version(OLDEST_CANN):
+            raise OptionError("cann", self.cann, allowed)
+        _require("cache", self.cache, bool, "True or False")
 
     def compile_key(self) -> dict:
         """The part that changes the compiled artifact."""
         return {"overrides": dict(sorted(self.overrides.items())), "cann": self.cann}
 
-    def sim_json(self) -> dict:
-        """The simulator's options as plain values."""
-        return asdict(self.sim)
+
+def _require(name: str, value: object, kind: type, allowed: str) -> None:
+    if not isinstance(value, kind):
+        raise OptionError(name, value, allowed)
+
+
+def _choose(name: str, value: object, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise OptionError(name, value, " or ".join(repr(a) for a in allowed))
+
+
+def _version(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split("."))

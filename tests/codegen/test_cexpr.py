@@ -94,7 +94,7 @@ def cpp_results(data, folder):
         ]
     )
     (folder / "t.cc").write_text(source)
-    command = [find_compiler(), "-std=c++17", "-O1", "-shared", "-fPIC", "-fwrapv"]
+    command = [*find_compiler(), "-std=c++17", "-O1", "-shared", "-fPIC", "-fwrapv"]
     command += ["-ffp-contract=off", "-Wall", "-Werror", "-Wno-parentheses", "-Wno-unused-variable"]
     command += [f"-I{d}" for d in twin_include_dirs()]
     command += ["-o", str(folder / "t.so"), str(folder / "t.cc")]

@@ -29,6 +29,9 @@ def test_every_row_compiles(cann, tmp_path):
     flags = ["-std=c++17", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter"]
     includes = [f"-I{folder}" for folder in twin_include_dirs()]
     done = subprocess.run(
-        [find_compiler(), *flags, *includes, str(path)], capture_output=True, text=True, check=False
+        [*find_compiler(), *flags, *includes, str(path)],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr

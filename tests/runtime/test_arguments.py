@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arguments are checked by name, viewed without a copy, and outputs match the inputs' kind."""
 
+import pickle
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -88,3 +90,35 @@ def test_wrong_out_idx_is_refused(index):
 
 def test_negative_out_idx_counts_from_the_end():
     assert compile(make("float32"), out_idx=-1).out_idx == (1,)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "value"), [("int32", 2**31), ("uint8", -1), ("uint8", 2**64), ("float16", 70000.0)]
+)
+def test_scalar_out_of_range_is_refused(dtype, value):
+    @T.prim_func
+    def scale(A: T.Tensor((64,), dtype), s: getattr(T, dtype)):
+        with T.Kernel(1):
+            A[0] = s
+
+    kernel = compile(scale)
+    with pytest.raises(errors.ArgumentRangeError, match="`s`"):
+        kernel(np.zeros(64, dtype), value)
+    a = np.zeros(64, dtype)
+    kernel(a, 7)
+    assert a[0] == 7
+
+
+def test_inputs_that_are_only_read_may_be_read_only_without_out_idx():
+    frozen = numbers()
+    frozen.flags.writeable = False
+    out = np.zeros((4, 64), "float32")
+    compile(make("float32"))(frozen, out)
+    assert np.array_equal(out, 2 * numbers())
+
+
+def test_kernels_pickle_and_print():
+    kernel = compile(make("float32"), out_idx=1)
+    again = pickle.loads(pickle.dumps(kernel))
+    assert np.array_equal(again(numbers()), 2 * numbers())
+    assert "A: float32[4, 64]" in repr(kernel)

@@ -31,7 +31,7 @@ void float_to_brain(const float* in, uint16_t* out, int n) {
 def library(tmp_path_factory):
     folder = tmp_path_factory.mktemp("float16")
     (folder / "t.cc").write_text(SOURCE)
-    command = [find_compiler(), "-std=c++17", "-O1", "-shared", "-fPIC"]
+    command = [*find_compiler(), "-std=c++17", "-O1", "-shared", "-fPIC"]
     command += [f"-I{path}" for path in twin_include_dirs()]
     subprocess.run([*command, "-o", folder / "t.so", folder / "t.cc"], check=True)
     return ctypes.CDLL(str(folder / "t.so"))

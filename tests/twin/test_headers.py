@@ -52,7 +52,7 @@ REFUSED = {
 
 
 def compiles(statement: str) -> subprocess.CompletedProcess:
-    command = [find_compiler(), "-std=c++17", "-fsyntax-only", "-x", "c++", "-"]
+    command = [*find_compiler(), "-std=c++17", "-fsyntax-only", "-x", "c++", "-"]
     command += [f"-I{folder}" for folder in twin_include_dirs()]
     text = f"{PROLOGUE}  {statement}\n}}\n"
     return subprocess.run(command, input=text, capture_output=True, text=True, check=False)

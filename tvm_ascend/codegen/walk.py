@@ -98,12 +98,14 @@ def linear_offset(buffer: tirx.Var, indices) -> tvm.ir.Expr:
 
 
 def resolve(kernel: Kernel, call: Call) -> Issue:
-    """Split a call's arguments by its row and bind the row's type variables: from operands, else from scalars."""
+    """Split a call's arguments by its row; type variables come from operands, else from scalars."""
     row = row_of(call)
     assert row is not None, f"not an instruction: {call}"
     count = len(row.operands)
     operands = tuple(kernel.address(load) for load in call.args[:count])
-    bound = {p.type: str(v.ty).strip('"') for p, v in zip(row.params, call.args[count:], strict=True)}
+    bound = {
+        p.type: str(v.ty).strip('"') for p, v in zip(row.params, call.args[count:], strict=True)
+    }
     bound |= {o.dtype: a.placed.dtype for o, a in zip(row.operands, operands, strict=True)}
     return Issue(row, operands, tuple(call.args[count:]), tuple(bound[t] for t in row.types))
 
@@ -140,6 +142,23 @@ def read_kernel(func: tirx.PrimFunc) -> Kernel:
         buffers=buffers,
         body=body,
     )
+
+
+def written_params(func: tirx.PrimFunc) -> frozenset[int]:
+    """Positions of the parameters that a final function stores to."""
+    written: set[tirx.Var] = set()
+
+    def instruction(node: tirx.Evaluate) -> None:
+        row = row_of(node.value)
+        for operand, load in zip(row.operands if row else (), node.value.args, strict=False):
+            if "w" in operand.rw:
+                written.add(load.source)
+
+    def store(node: tirx.BufferStore) -> None:
+        written.add(node.buffer)
+
+    tvm_ffi.structural_walk(func.body, [(tirx.Evaluate, instruction), (tirx.BufferStore, store)])
+    return frozenset(i for i, param in enumerate(func.params) if param in written)
 
 
 def enum_name(expr) -> str | None:

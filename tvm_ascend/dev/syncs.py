@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tvm_ascend.build import Kernel, rebuild
-from tvm_ascend.errors import HazardError
+from tvm_ascend.errors import HazardError, UnknownSyncError
 from tvm_ascend.options import SimOptions
 from tvm_ascend.runtime.report import Hazard
 from tvm_ascend.transform.sync_edit import SyncInfo, list_syncs, without_sync
@@ -28,8 +28,16 @@ def syncs(kernel: Kernel) -> Sequence[SyncInfo]:
 
 
 def break_sync(kernel: Kernel, index: int, *inputs: Any) -> SyncTrial:
-    """Run the kernel without its ``index``-th sync, strictly, and return what was reported."""
-    info = syncs(kernel)[index]
+    """Run the kernel without its ``index``-th sync, strictly, and return what was reported.
+
+    Raises
+    ------
+    UnknownSyncError : the kernel has no such sync.
+    """
+    found = syncs(kernel)
+    if not 0 <= index < len(found):
+        raise UnknownSyncError(kernel.artifact.name, index, len(found))
+    info = found[index]
     broken = rebuild(kernel, without_sync(kernel.stages["final"], index))
     try:
         broken.profile(*inputs, sim=SimOptions())

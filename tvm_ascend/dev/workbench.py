@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -49,7 +50,7 @@ class Workbench:
     Parameters
     ----------
     func, target, out_idx, options : as for ``tvm_ascend.compile``.
-    inputs : the arguments of every run.
+    inputs : the arguments of every run, numpy arrays or torch tensors; each run gets copies.
     """
 
     def __init__(
@@ -94,7 +95,11 @@ class Workbench:
     def _run(self, overrides: dict[str, int]) -> tuple[Kernel, Report, list[np.ndarray]]:
         options = replace(self._options, overrides=overrides)
         kernel = compile(self._func, self._target, self._out_idx, options)
-        outputs, report = kernel.run(*self._inputs)
+        inputs = [copy.deepcopy(x) for x in self._inputs]
+        outputs, report = kernel.run(*inputs)
+        params = kernel.artifact.params
+        passed = [p for i, p in enumerate(params) if i not in kernel.out_idx]
+        outputs += [x for x, p in zip(inputs, passed, strict=True) if p.written]
         return kernel, report, [np.array(o) for o in outputs]
 
 

@@ -25,7 +25,7 @@ class ArgumentTypeError(AscendError):
     def __init__(self, kernel: str, name: str, given: object, expected: str) -> None:
         super().__init__(
             f"argument `{name}` of `{kernel}` is {given}; the kernel was compiled for {expected}. "
-            f"Convert it first, for example x.astype('{expected}'), or compile for another dtype."
+            "Convert it first, or compile the kernel for another dtype."
         )
 
 
@@ -48,6 +48,33 @@ class ArgumentLayoutError(AscendError):
         super().__init__(
             f"argument `{name}` of `{kernel}` is {why}, so the kernel cannot write to it in place. "
             "Pass a contiguous, writable tensor, or name it in out_idx."
+        )
+
+
+class ArgumentRangeError(AscendError):
+    """A scalar argument that its parameter's dtype cannot hold."""
+
+    def __init__(self, kernel: str, name: str, given: object, dtype: str, allowed: str) -> None:
+        super().__init__(
+            f"argument `{name}` of `{kernel}` is {given}; a {dtype} holds {allowed}. "
+            "Pass a value in that range, or give the parameter a wider dtype."
+        )
+
+
+class OptionError(AscendError):
+    """An option with a value of the wrong kind."""
+
+    def __init__(self, name: str, given: object, allowed: str) -> None:
+        super().__init__(f"option `{name}` is {given!r}; it must be {allowed}.")
+
+
+class UnknownSyncError(AscendError):
+    """An index that names no sync of a kernel."""
+
+    def __init__(self, kernel: str, index: int, count: int) -> None:
+        super().__init__(
+            f"`{kernel}` has no sync number {index!r}; its {count} syncs are numbered from 0 to "
+            f"{count - 1}. List them with tvm_ascend.dev.syncs(kernel)."
         )
 
 

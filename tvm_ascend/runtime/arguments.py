@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,7 @@ import tvm_ffi
 from tvm_ascend.errors import (
     ArgumentCountError,
     ArgumentLayoutError,
+    ArgumentRangeError,
     ArgumentShapeError,
     ArgumentTypeError,
     OutIndexError,
@@ -23,11 +25,12 @@ from tvm_ascend.errors import (
 
 @dataclass(frozen=True)
 class ParamInfo:
-    """One kernel parameter; ``shape`` is None for a scalar."""
+    """One kernel parameter; ``shape`` is None for a scalar; ``written``: it is stored to."""
 
     name: str
     dtype: str
     shape: tuple[int, ...] | None
+    written: bool = False
 
 
 @dataclass(frozen=True)
@@ -73,7 +76,7 @@ def bind(
         elif param.shape is None:
             values.append(_scalar(kernel, param, next(rest)))
         else:
-            values.append(_tensor(kernel, param, next(rest), read_only_ok=bool(out_idx)))
+            values.append(_tensor(kernel, param, next(rest)))
     return Bound(values, [outputs[i] for i in out_idx])
 
 
@@ -84,10 +87,21 @@ def _scalar(kernel: str, param: ParamInfo, value: Any) -> Any:
     if isinstance(value, bool) or not isinstance(value, allowed):
         given = f"{type(value).__name__} {value!r}"
         raise ArgumentTypeError(kernel, param.name, given, param.dtype)
+    low, high = _range(param.dtype)
+    if not (low <= value <= high or value != value or abs(value) == math.inf):
+        raise ArgumentRangeError(kernel, param.name, value, param.dtype, f"{low} to {high}")
     return float(value) if floating else int(value)
 
 
-def _tensor(kernel: str, param: ParamInfo, value: Any, *, read_only_ok: bool) -> tvm_ffi.Tensor:
+def _range(dtype: str) -> tuple:
+    if dtype == "bool":
+        return 0, 1
+    info = ml_dtypes.finfo if "float" in dtype else ml_dtypes.iinfo
+    limits = info(_numpy_dtype(dtype))
+    return (float(limits.min), float(limits.max)) if "float" in dtype else (limits.min, limits.max)
+
+
+def _tensor(kernel: str, param: ParamInfo, value: Any) -> tvm_ffi.Tensor:
     """A DLPack view without a copy where the tensor is contiguous."""
     if not hasattr(value, "__dlpack__"):
         expected = f"{param.dtype} tensors (numpy, torch, tvm; anything with DLPack)"
@@ -98,7 +112,7 @@ def _tensor(kernel: str, param: ParamInfo, value: Any, *, read_only_ok: bool) ->
     if tuple(value.shape) != param.shape:
         raise ArgumentShapeError(kernel, param.name, tuple(value.shape), param.shape)
     fault = _layout_fault(value)
-    if fault and not read_only_ok:
+    if fault and param.written:
         raise ArgumentLayoutError(kernel, param.name, fault)
     return _view(_compact(value) if fault else value)
 

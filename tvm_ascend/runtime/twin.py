@@ -8,6 +8,7 @@ import functools
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -69,12 +70,13 @@ def twin_include_dirs() -> tuple[Path, ...]:
     return (sources / "twin", sources / "sim")
 
 
-def find_compiler() -> str:
-    """The C++ compiler: ``CXX`` if set, else the first usual one on the PATH."""
+def find_compiler() -> list[str]:
+    """The C++ compiler: ``CXX`` with its flags if set, else the first usual one on the PATH."""
     chosen = os.environ.get("CXX")
     for command in [chosen] if chosen else COMPILERS:
-        if found := shutil.which(command):
-            return found
+        program, *flags = shlex.split(command) or [command]
+        if found := shutil.which(program):
+            return [found, *flags]
     raise TwinCompilerMissing(chosen or COMPILERS[0])
 
 
@@ -86,7 +88,6 @@ def build_twin(source: str, kernel_name: str, num_args: int) -> Path:
     -------
     The shared library, in a directory of its own that lives as long as the process.
     """
-    compiler = find_compiler()
     folder = Path(tempfile.mkdtemp(prefix="tvm_ascend_twin_"))
     kernel, main, library = (folder / n for n in ("kernel.cce", "main.cc", "twin.so"))
     kernel.write_text(source)
@@ -97,9 +98,9 @@ def build_twin(source: str, kernel_name: str, num_args: int) -> Path:
         f"TVM_ASCEND_TWIN_MAIN({symbol[1]}, {num_args})\n"
     )
     includes = [f"-I{path}" for path in twin_include_dirs()]
-    command = [compiler, *FLAGS, *includes, "-o", str(library), str(main)]
+    command = [*find_compiler(), *FLAGS, *includes, "-o", str(library), str(main)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
+    if done.returncode or not library.exists():
         raise TwinCompileError(kernel_name, kernel, done.stderr.strip())
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return library
