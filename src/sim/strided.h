@@ -4,6 +4,7 @@
 #define TVM_ASCEND_SIM_STRIDED_H_
 
 #include "access.h"
+#include "memory.h"
 #include "op.h"
 
 namespace tvm_ascend::sim {
@@ -28,6 +29,26 @@ class Strided {
   int64_t block_;
   int64_t repeat_;
 };
+
+// dst = lane(source) in every form.
+template <typename To, typename From, typename Lane>
+void each_lane(const Call& call, Memories& memories, Lane lane) {
+  auto* dst = memories.operand<To>(call, 0);
+  const auto* src = memories.operand<const From>(call, 1);
+  if (call.op->form == Form::Count) {
+    for (int64_t i = 0; i < call.params[call.op->count]; ++i) dst[i] = lane(src[i]);
+    return;
+  }
+  const Strided<To> to(call, 0, dst);
+  const Strided<const From> from(call, 1, src);
+  const LaneRuns runs(call);
+  for (int64_t repeat = 0; repeat < call.params[call.op->repeat]; ++repeat) {
+    for (const LaneRun& run : runs) {
+      for (int64_t i = run.first; i < run.first + run.count; ++i)
+        *to.at(repeat, i) = lane(*from.at(repeat, i));
+    }
+  }
+}
 
 }  // namespace tvm_ascend::sim
 

@@ -109,4 +109,18 @@ class GlobalTensor {
 
 }  // namespace AscendC
 
+namespace twin {
+
+// Elements from one tensor of a list to the next; the simulator knows lists at even distances only.
+template <typename T, int count>
+int64_t StepOf(const AscendC::LocalTensor<T> (&list)[count]) {
+  const int64_t step = list[1].place().address - list[0].place().address;
+  for (int i = 2; i < count; ++i) {
+    if (list[i].place().address - list[i - 1].place().address != step) return -1;
+  }
+  return step / static_cast<int64_t>(sizeof(T));
+}
+
+}  // namespace twin
+
 #endif  // TVM_ASCEND_TWIN_TENSOR_H_

@@ -35,7 +35,7 @@ def statement(source: str) -> str:
     last = max(
         number
         for number, line in enumerate(lines)
-        if line.strip().startswith((*declarations, "KERNEL_TASK", "pipe.Destroy"))
+        if line[2:].startswith((*declarations, "KERNEL_TASK", "pipe.Destroy"))
         or ".SetGlobalBuffer(" in line
     )
     return "\n".join(line for line in lines[last + 1 : -1] if "pipe.Init();" not in line) + "\n"

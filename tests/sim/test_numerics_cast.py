@@ -194,3 +194,23 @@ def test_every_float16_survives_the_way_to_float32_and_back():
     numbers = ~np.isnan(every)
     assert np.array_equal(out[numbers].view("uint16"), every[numbers].view("uint16"))
     assert np.isnan(out[~numbers]).all()
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.0078125, -3.0])
+def test_cast_from_int32_to_half_scales(scale, rng):
+    data = values("int32", rng)
+    out = np.zeros((2, len(data)), "float16")
+    machine = Machine()
+    gm_out = machine.tensor("out", out)
+    machine.load(ub(8192), machine.tensor("data", data), len(data), "int32")
+    machine.sync("MTE2_V")
+    machine.issue("set_deq_scale", "float16", scale)
+    machine.issue("cast_deq", ("float16", "int32"), ub(0), ub(8192), "CAST_NONE", len(data))
+    machine.issue("set_deq_scale", "float16", 1.0)
+    machine.sync("V_MTE3")
+    machine.store(gm_out, ub(0), len(data), "float16")
+    machine.barrier()
+    machine.clean()
+    with np.errstate(over="ignore"):
+        want = (data.astype("float64") * scale).astype("float16")
+    assert out[0].tobytes() == want.tobytes()

@@ -281,3 +281,26 @@ def test_dst_over_a_source_of_another_width_is_refused(repeat):
     machine.issue("cast_repeat", ("float32", "float16"), ub(0), ub(0), *args)
     (hazard,) = machine.hazards()
     assert hazard["kind"] == "overlap"
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "int16", "int32"])
+@pytest.mark.parametrize("count", [3, 100, 5000])
+def test_indices_count_up_block_by_block(dtype, count):
+    out = np.zeros(5008, dtype)
+    machine = Machine()
+    gm_out = machine.tensor("out", out)
+    machine.load(ub(0), gm_out, out.size, dtype)
+    machine.sync("MTE2_V")
+    first = 0.1 if "float" in dtype else 7
+    machine.issue("create_vec_index", dtype, ub(0), first, count)
+    machine.sync("V_MTE3")
+    machine.store(gm_out, ub(0), out.size, dtype)
+    machine.barrier()
+    machine.clean()
+    block, repeat = 32 // out.itemsize, 256 // out.itemsize
+    want = np.zeros_like(out)
+    for i in range(count):
+        back = block if i < repeat else repeat
+        base, step = (want[i - back], back) if i >= block else (first, i)
+        want[i] = out.dtype.type(base) + out.dtype.type(step)
+    assert np.array_equal(out, want)

@@ -70,7 +70,10 @@ VECTOR = {
     "vbitsort": _vector(14, 14, 16, 16),
     "vmrgsort4": _vector(20, 14, 16, 16),  # tail [doc: 5.3]
     "vtranspose": _vector(14, 15, 2, 2),
+    "vnchwconv": VectorTiming(head=14, tail=15, b8=1, b16=2, b32=2),  # head, tail [guess: as above]
     "vdup": _vector(11, 13, 1, 1),
+    # The adds of the library: 7 of a block, then one of each repeat, each behind a barrier.
+    "vindex": _vector(13, 18, 1, 1),  # repeats [doc: 5.1], head and tail [guess: as vadds]
     "vcopy": _vector(11, 13, 1, 1),
     "vbrcb": _vector(0, 18, 1, 1),
     "vcadd": _vector(14, 32, 7, 7),

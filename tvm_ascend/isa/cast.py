@@ -59,7 +59,13 @@ DOC = (
 MASK = Param(name="mask", type="uint64_t", low=0, high=128)
 
 
-def _cast(form: str) -> Instr:
+DEQ_DOC = (
+    "Converts int32 to half, multiplied by the scale that set_deq_scale left; rounds to nearest "
+    "even whatever the mode."
+)
+
+
+def _cast(form: str, deq: bool = False) -> Instr:
     count = form == "count"
     masks = {"count": (), "repeat": (MASK,), "bits": BITS}[form]
     strides = tuple(
@@ -70,7 +76,7 @@ def _cast(form: str) -> Instr:
     start = "AscendC::Cast({dst}, {src}, {round_mode}, "
     rest = "{repeat}, AscendC::UnaryRepeatParams({dst_blk}, {src_blk}, {dst_rep}, {src_rep}));"
     return Instr(
-        key="cast" if count else f"cast_{form}",
+        key=("cast_deq" if deq else "cast") + ("" if count else f"_{form}"),
         name="Cast",
         pipe=Pipe.V,
         core=AIV,
@@ -80,9 +86,9 @@ def _cast(form: str) -> Instr:
         ),
         params=(ROUND_MODE, *masks, *((COUNT_U32,) if count else (REPEAT, *strides))),
         types=("T", "U"),
-        dtypes=tuple(CHOICES),
-        choices=CHOICES,
-        body="cast",
+        dtypes=(("float16", "int32"),) if deq else tuple(CHOICES),
+        choices={} if deq else CHOICES,
+        body="cast_deq" if deq else "cast",
         form=form,
         emit={
             "count": f"{start}{{count}});",
@@ -91,9 +97,25 @@ def _cast(form: str) -> Instr:
         }[form],
         template="" if count else "typename T, typename U, bool isSetMask = true",
         timing="vconv",
-        doc=DOC + {"count": "", "repeat": REPEATED, "bits": BY_BITS}[form],
+        doc=(DEQ_DOC if deq else DOC) + {"count": "", "repeat": REPEATED, "bits": BY_BITS}[form],
         source="ASCEND 3.0, 3.5",
     )
 
 
-ROWS: tuple[Instr, ...] = tuple(map(_cast, ("count", "repeat", "bits")))
+ROWS: tuple[Instr, ...] = (
+    *(_cast(form, deq) for deq in (False, True) for form in ("count", "repeat", "bits")),
+    Instr(
+        key="set_deq_scale",
+        name="SetDeqScale",
+        pipe=Pipe.S,
+        core=AIV,
+        operands=(),
+        params=(Param(name="scale", type="T", declared="T"),),
+        dtypes=(("float16",),),
+        sets={"deq_scale": "scale"},
+        emit="AscendC::SetDeqScale({scale});",
+        cycles="SYNC_ISSUE",
+        doc="Sets the scale of conversions from int32 to half.",
+        source="ASCEND 3.1, 3.5",
+    ),
+)

@@ -93,6 +93,27 @@ ROWS: tuple[Instr, ...] = (
     *map(_duplicate, ("count", "repeat", "bits")),
     *map(_copy, ("repeat", "bits")),
     Instr(
+        key="create_vec_index",
+        name="CreateVecIndex",
+        pipe=Pipe.V,
+        core=AIV,
+        operands=(Operand(name="dst", spaces=UB, rw="w", span="count"),),
+        params=(
+            Param(name="first", type="T"),
+            Param(name="count", type="uint32_t", low=0, high=2**31 - 1, declared="uint32_t"),
+        ),
+        dtypes=INDEXED,
+        body="create_vec_index",
+        emit="AscendC::CreateVecIndex({dst}, {first}, {count});",
+        timing="vindex",
+        doc=(
+            "Lanes count up from `first`: those of a block from its first, blocks and repeats by "
+            "adding to the one before, each sum rounded. The library stores the first block on the "
+            "scalar unit; here all is done by the Vector pipe."
+        ),
+        source="ASCEND 3.4",
+    ),
+    Instr(
         key="brcb",
         name="Brcb",
         pipe=Pipe.V,

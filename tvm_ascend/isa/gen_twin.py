@@ -32,6 +32,11 @@ _LITERAL = re.compile(r"\d+|true|false")
 _PACKED = re.compile(r"static_cast<uint64_t>\(\{(\w+)\}\)(?: << (\d+))?")
 _CALL = re.compile(r"AscendC::(\w+)(?:<(.*?)>)?\((.*)\);")
 _BLOCK = re.compile(r"\{\{\n(.*)\n  (AscendC::.*;)\n\}\}", re.DOTALL)
+_DECLARED_LIST = re.compile(r" *AscendC::LocalTensor<\{T\}> \w+\[\d+\];")
+_FILLED_LIST = re.compile(
+    r" *for \(uint32_t i = 0; i < (\d+); \+\+i\) "
+    r"(\w+)\[i\] = \{(\w+)\.tensor\}\[\{\w+\.offset\} \+ i \* \{(\w+)\}\];"
+)
 _DECLARED_RESULT = re.compile(r" *(\w+) (\w+) = 0;")
 _DECLARED_ARRAY = re.compile(r" *((?:const )?\w+) (\w+)\[\d+\] = \{\{(.*)\}\};")
 
@@ -62,14 +67,18 @@ class Wrapper:
 
     @property
     def declaration(self) -> str:
-        """The head of the function; an array type has its name before the brackets."""
-        params = [
-            f"{t.removesuffix('[]')} {n}{'[]' if t.endswith('[]') else ''}"
-            for t, n in zip(self.types, self.names, strict=True)
-        ]
+        """The head of the function."""
+        params = [_parameter(t, n) for t, n in zip(self.types, self.names, strict=True)]
         params.append("const int line = __builtin_LINE()")
         head = f"template <{self.template}>\n" if self.template else ""
         return f"{head}__aicore__ inline void {self.name}({', '.join(params)})"
+
+
+def _parameter(kind: str, name: str) -> str:
+    """A parameter; the name of an array stands before its brackets."""
+    if "(&)" in kind:
+        return kind.replace("(&)", f"(&{name})")
+    return f"{kind.removesuffix('[]')} {name}{'[]' if kind.endswith('[]') else ''}"
 
 
 def split(text: str) -> list[str]:
@@ -115,22 +124,37 @@ class _Array:
 
 
 @dataclass(frozen=True)
+class _List:
+    """An array of tensors at even distances, which a block fills in a loop."""
+
+    type: str
+    operand: str
+    step: str
+
+
+@dataclass(frozen=True)
 class _Result:
     """A variable that a block declares for what the call counts."""
 
     type: str
 
 
-def read_block(emit: str) -> tuple[dict[str, _Array | _Result], str]:
+_Declared = _Array | _List | _Result
+
+
+def read_block(emit: str) -> tuple[dict[str, _Declared], str]:
     """What a statement declares, by name, and its call."""
     block = _BLOCK.fullmatch(emit)
     if not block:
         return {}, emit
-    declared: dict[str, _Array | _Result] = {}
+    declared: dict[str, _Declared] = {}
     for line in block[1].splitlines():
         if array := _DECLARED_ARRAY.fullmatch(line):
             declared[array[2]] = _Array(f"{array[1]}[]", tuple(split(array[3])))
-        else:
+        elif filled := _FILLED_LIST.fullmatch(line):
+            kind = f"const LocalTensor<T> (&)[{filled[1]}]"
+            declared[filled[2]] = _List(kind, filled[3], filled[4])
+        elif not _DECLARED_LIST.fullmatch(line):
             kind, name = _DECLARED_RESULT.fullmatch(line).groups()  # type: ignore[union-attr]
             declared[name] = _Result(f"{kind}&")
     return declared, block[2]
@@ -139,7 +163,7 @@ def read_block(emit: str) -> tuple[dict[str, _Array | _Result], str]:
 class _Reader:
     """Reads the arguments of one call back into parameters."""
 
-    def __init__(self, row: Instr, declared: dict[str, _Array | _Result]) -> None:
+    def __init__(self, row: Instr, declared: dict[str, _Declared]) -> None:
         self.row, self.declared = row, declared
         self.members: dict[str, Operand | Param] = {o.name: o for o in row.operands}
         self.members |= {p.name: p for p in row.params}
@@ -159,6 +183,9 @@ class _Reader:
             self._add(found.type, text)
             if isinstance(found, _Array):
                 self._values(found.values, lambda i: f"{place}[{i}]")
+            elif isinstance(found, _List):
+                self.where[found.operand] = f"{place}[0]"
+                self.where[found.step] = f"twin::StepOf({place})"
             else:
                 self.result = place
         elif constant := _CONSTANT.fullmatch(text):

@@ -25,4 +25,5 @@ REGISTERS: tuple[str, ...] = (
     "nd_num",
     "src_nd_stride",
     "dst_nd_stride",
+    "deq_scale",  # a scalar word of float16
 )

@@ -111,6 +111,12 @@ STRUCTS: dict[str, Struct] = {
             "src0BlockStride, repeatTimes, src0RepeatStride, src1RepeatStride",
         ),
         _struct(
+            "TransDataTo5HDParams",
+            "bool dstHighHalf = false; bool srcHighHalf = false; uint8_t repeatTimes = 1;"
+            "uint16_t dstRepStride = 0; uint16_t srcRepStride = 0",
+            "dstHighHalf, srcHighHalf, repeatTimes, dstRepStride, srcRepStride",
+        ),
+        _struct(
             "MrgSort4Info",
             "uint16_t elementLengths[4] = {0}; bool ifExhaustedSuspension = false;"
             "uint16_t validBit = 0; uint8_t repeatTimes = 1",

@@ -141,23 +141,8 @@ template <DType kTo, DType kFrom>
 void convert_all(const Call& call, Memories& memories) {
   using To = typename LaneType<kTo>::type;
   using From = typename LaneType<kFrom>::type;
-  auto* dst = memories.operand<To>(call, 0);
-  const auto* src = memories.operand<const From>(call, 1);
   const auto mode = static_cast<Round>(call.params[0]);
-  if (call.op->form == Form::Count) {
-    const int64_t count = call.params[call.op->count];
-    for (int64_t i = 0; i < count; ++i) dst[i] = convert<To>(src[i], mode);
-    return;
-  }
-  const Strided<To> to(call, 0, dst);
-  const Strided<const From> from(call, 1, src);
-  const LaneRuns runs(call);
-  for (int64_t repeat = 0; repeat < call.params[call.op->repeat]; ++repeat) {
-    for (const LaneRun& run : runs) {
-      for (int64_t lane = run.first; lane < run.first + run.count; ++lane)
-        *to.at(repeat, lane) = convert<To>(*from.at(repeat, lane), mode);
-    }
-  }
+  each_lane<To, From>(call, memories, [mode](From from) { return convert<To>(from, mode); });
 }
 
 template <DType kTo>
