@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import signal
 import subprocess
 import sys
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -182,6 +185,27 @@ def test_a_module_of_one_function(matmul, tmp_path):
     result = tune(module, trials=1, work_dir=tmp_path, progress=False)
     assert result.kernel == "renamed"
     assert best(tmp_path, module) == dict(result.overrides)
+
+
+def test_ctrl_c_keeps_the_best_so_far(matmul, tmp_path):
+    def press_at_the_start(line):
+        if f" 0/{TRIALS}" in line:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        tune(matmul, trials=TRIALS, work_dir=tmp_path, progress=press_at_the_start)
+    assert signal.getsignal(signal.SIGINT) is before
+    assert "tile_m" in best(tmp_path, matmul)
+
+
+def test_a_search_leaves_no_trace_in_the_process(matmul, tmp_path):
+    modules, state = set(sys.modules), np.random.get_state()[1].tolist()
+    before = sorted(Path(tempfile.gettempdir()).glob("tvm_ascend-tune-*"))
+    tune(matmul, trials=1, work_dir=tmp_path, progress=False)
+    assert "tvm.s_tir.tensor_intrin" not in set(sys.modules) - modules
+    assert np.random.get_state()[1].tolist() == state
+    assert sorted(Path(tempfile.gettempdir()).glob("tvm_ascend-tune-*")) == before
 
 
 def test_work_dir_must_be_writable(matmul, tmp_path):

@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 from tvm.ir.utils import derived_object
 from tvm.s_tir.meta_schedule.cost_model.xgb_model import XGBConfig, XGBModel
+from tvm.s_tir.meta_schedule.runner import RunnerResult
 
 from tvm_ascend.tune.features import TileFeatures
 from tvm_ascend.tune.space import Space
@@ -13,6 +14,7 @@ from tvm_ascend.tune.space import Space
 _RANDOM_SHARE = 0.5
 # Parents are drawn in proportion to their scores: the power makes good ones count.
 _PRESSURE = 6
+_PENALTY = 2.0
 
 
 @derived_object
@@ -31,6 +33,17 @@ class TileCostModel(XGBModel._cls):
             num_warmup_samples=warmup,
         )
         self.space = space
+
+    def update(self, context, candidates, results) -> None:
+        """Learn from a batch; a failure counts as slower than everything that ran.
+
+        TVM weighs a sample by its speed: with no speed at all failures would teach it nothing.
+        """
+        slowest = max((float(r.run_secs[0]) for r in results if r.run_secs), default=None)
+        if slowest is not None:
+            penalty = RunnerResult([_PENALTY * slowest], None)
+            results = [r if r.run_secs else penalty for r in results]
+        super().update(context, candidates, results)
 
     def predict(self, context, candidates) -> np.ndarray:
         """Scores of candidates; higher is better."""

@@ -87,7 +87,7 @@ class Search:
         """Measure up to ``trials`` candidates, fewer when the search finds no more."""
         batch = min(BATCH, trials)
         population = min(_POPULATION, max(3 * trials, _LEAST), len(self.space.legal))
-        with _without_cuda_intrinsics(), _numpy_seed(seed):
+        with without_cuda_intrinsics(), _numpy_seed(seed):
             context = TuneContext(
                 self.module,
                 target=self.target,
@@ -142,7 +142,7 @@ def _seconds(result) -> float | None:
 
 
 @contextlib.contextmanager
-def _without_cuda_intrinsics() -> Iterator[None]:
+def without_cuda_intrinsics() -> Iterator[None]:
     """Keep TuneContext from importing intrinsics for CUDA and others, which takes 15 seconds."""
     absent = _INTRINSICS not in sys.modules
     if absent:

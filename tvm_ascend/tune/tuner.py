@@ -121,8 +121,8 @@ class _Session:
             try:
                 with self._phase("default and stored"):
                     self._start(search, line)
-                line.started()
                 with self._phase("search"), interrupt:
+                    line.started()
                     search.run(trials, seed, self._listener(search, line))
             finally:
                 line.close()
