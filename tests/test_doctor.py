@@ -100,23 +100,28 @@ def test_wrong_version_is_named(monkeypatch):
     assert "tensorize" in check.meaning
 
 
-@pytest.mark.parametrize(
-    ("content", "said"), [(b"\x7fELF not really", "libtvm_ascend.so"), (None, "is not there")]
-)
-def test_runs_when_the_native_library_is_broken_or_missing(tmp_path, content, said):
-    package = Path(doctor.__file__).parent
+def test_runs_when_the_native_library_is_broken(tmp_path):
     copied = tmp_path / "tvm_ascend"
+    package = Path(doctor.__file__).parent
     shutil.copytree(package, copied, ignore=shutil.ignore_patterns("lib", "__pycache__"))
-    if content is not None:
-        (copied / "lib").mkdir()
-        (copied / "lib" / "libtvm_ascend.so").write_bytes(content)
+    (copied / "lib").mkdir()
+    (copied / "lib" / "libtvm_ascend.so").write_bytes(b"\x7fELF not really")
     done = run("doctor", "--json", cwd=tmp_path, PYTHONPATH=str(tmp_path))
     assert done.returncode == 1, done.stderr
     by_name = {check["name"]: check for check in json.loads(done.stdout)["checks"]}
     assert by_name["native library"]["status"] == WRONG
-    assert said in by_name["native library"]["detail"]
-    assert "pip install" in by_name["native library"]["mend"]
+    assert "libtvm_ascend.so" in by_name["native library"]["detail"]
     assert by_name["tvm"]["status"] == by_name["target"]["status"] == FOUND
+
+
+def test_missing_native_library(monkeypatch):
+    probe = doctor._probe
+    nowhere = "from tvm_ascend.runtime import native; native.LIBRARY = native.Path('/nowhere.so');"
+    monkeypatch.setattr(doctor, "_probe", lambda code: probe(nowhere + code))
+    check = doctor.check_native_library()
+    assert check.blocks
+    assert "/nowhere.so does not load: it is not there" in check.detail
+    assert "pip install" in check.mend
 
 
 def test_native_library_that_crashes_is_a_finding(monkeypatch):
