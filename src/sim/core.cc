@@ -47,10 +47,9 @@ Timing timing_of(const Program& program, const Call& call) {
   return {whole(op.cycles(args)), 0, whole(op.latency(args)), 0};
 }
 
-void list_accesses(const Call& call, const Memories* memories, AccessList& list) {
-  if (const Body* body = call.op->body; body != nullptr) {
-    if (body->access != nullptr) body->access(call, list);
-    if (body->data_access != nullptr) body->data_access(call, memories, list);
+void list_accesses(const Call& call, AccessList& list) {
+  if (call.op->body != nullptr) {
+    if (call.op->body->access != nullptr) call.op->body->access(call, list);
   } else {
     lane_access(call, list);
   }
@@ -121,8 +120,12 @@ bool Core::issue(Call& call) {
   if (body != nullptr && body->control != nullptr) return body->control(call, *this);
   if (!resolve_deadlock({call.site, op.pipe})) return false;
   AccessList list;
-  list_accesses(call, context_.options.numerics ? &memories_ : nullptr, list);
+  list_accesses(call, list);
   checker_.check_accesses(call, list, &found_);
+  if (found_.empty() && body != nullptr && body->data_access != nullptr) {
+    body->data_access(call, context_.options.numerics ? &memories_ : nullptr, list);
+    checker_.check_accesses(call, list, &found_);
+  }
   if (!found_.empty()) return report(&found_);
   const uint32_t epoch = clocks_.advance(op.pipe);
   last_[static_cast<int>(op.pipe)] = {call.site, op.pipe};

@@ -28,8 +28,8 @@ struct Timing {
 };
 
 Timing timing_of(const Program& program, const Call& call);
-// The bytes an instruction touches, whatever its row; `memories` is null without data.
-void list_accesses(const Call& call, const Memories* memories, AccessList& list);
+// The bytes an instruction touches whatever the data, whatever its row.
+void list_accesses(const Call& call, AccessList& list);
 
 class Core {
  public:

@@ -14,7 +14,9 @@ constexpr const char* kAccessNames[] = {"read", "copy", "write", "undefined"};
 void write_call(const Program& program, const Call& call, JsonWriter* out) {
   const Timing timing = timing_of(program, call);
   AccessList list;
-  list_accesses(call, nullptr, list);
+  list_accesses(call, list);
+  if (const Body* body = call.op->body; body != nullptr && body->data_access != nullptr)
+    body->data_access(call, nullptr, list);
   out->open('{')
       .key("cycles")
       .value(timing.cycles)

@@ -97,7 +97,7 @@ struct Call {
   int64_t operands[kMaxOperands];  // byte address in its space, host pointer for GM
   int64_t params[kMaxParams];
   Registers registers;  // when it was issued
-  int64_t result;  // of get_value: int64, or the bits of a float64
+  int64_t result;       // of get_value: int64, or the bits of a float64
 
   DType dtype(int operand) const { return variant->operands[operand]; }
   int64_t itemsize(int operand) const { return item_size(dtype(operand)); }
@@ -107,7 +107,8 @@ struct Call {
 // undefined bytes along where the instruction copies without looking; `tile` gives a non-zero key
 // when the chip itself orders it after an earlier one of the same key and the same first operand;
 // `control` replaces all of them for rows that order pipes; `data_access` adds the accesses that
-// depend on data, without which (null) it lists the most that can be. Unused hooks are null.
+// depend on data, without which (null) it lists the most that can be; the bytes that `access` lists
+// are then known to exist. Unused hooks are null.
 struct Body {
   void (*access)(const Call&, AccessList&) = nullptr;
   void (*run)(Call&, Memories&) = nullptr;

@@ -149,3 +149,40 @@ def test_elements_that_are_not_chosen_may_be_undefined():
         "gather_mask_fixed", ("float32",), [(data, "float32")], [7, True, 3, 1, 1, 8, 0], False
     )
     assert [h["kind"] for h in hazards] == ["poison"]
+
+
+@pytest.mark.parametrize(
+    ("key", "dtypes", "params"),
+    [
+        ("gather", ("float32",), [0, 2**30]),
+        ("gather_repeat", ("float32",), [0, 64, 255, 65535]),
+        ("gatherb", ("uint32",), [255, 255, 255]),
+        ("gather_mask", ("float32", "uint32"), [True, 2**32 - 1, 1, 1, 8, 1]),
+        ("gather_mask_fixed", ("float32",), [7, True, 2**32 - 1, 1, 1, 8, 0]),
+        ("gather_mask_fixed", ("float32",), [3, False, 0, 0, 65535, 0, 0]),
+        ("mrg_sort", ("float32",), [4095, 4095, 4095, 4095, True, 15, 1]),
+    ],
+)
+@pytest.mark.parametrize("numerics", [False, True])
+def test_what_runs_past_the_memory_is_refused(key, dtypes, params, numerics):
+    machine = Machine()
+    operands = TABLE[key].operands
+    machine.issue(
+        key, dtypes, *[ub(196608 - 4096 * (i + 1)) for i, _ in enumerate(operands)], *params
+    )
+    (hazard, *_) = machine.hazards(numerics=numerics)
+    assert hazard["kind"] in ("out_of_bounds", "parameter")
+
+
+def test_gathers_run_without_data():
+    machine = Machine()
+    machine.load(ub(8192), machine.tensor("offsets", np.zeros(64, "uint32")), 64, "uint32")
+    machine.load(ub(4096), machine.tensor("data", np.zeros(64, "uint32")), 64, "uint32")
+    machine.sync("MTE2_V")
+    machine.issue("gather", "uint32", ub(0), ub(4096), ub(8192), 0, 64)
+    machine.issue(
+        "gather_mask", ("uint32", "uint32"), ub(1024), ub(4096), ub(8192), True, 64, 1, 1, 8, 1
+    )
+    machine.barrier("V")
+    machine.issue("duplicate", "uint32", ub(0), 1, 64)
+    machine.clean(numerics=False)

@@ -9,6 +9,8 @@ namespace tvm_ascend::sim {
 namespace {
 
 constexpr int64_t kBits = 8;
+constexpr int64_t kMaxElements = 65535 * kRepeatBytes / 2;  // what repeats could name at most
+constexpr int64_t kEnough = 1 << 20;                        // bytes of dst that no UB has
 enum { kDst, kSrc, kPattern };
 enum { kReduceMode, kMask, kSrcBlk, kRepeat, kSrcRep, kPatternRep };
 
@@ -46,6 +48,10 @@ bool chosen(const Call& call, const Memories* memories, int64_t element) {
 }
 
 void access(const Call& call, AccessList& list) {
+  if (elements(call) > kMaxElements) {
+    list.fault("mask " + std::to_string(param(call, kMask)) + " is more than 65535 repeats");
+    return;
+  }
   if (fixed(call)) return;
   const int64_t lanes = lanes_of(call);
   const int64_t whole = elements(call) / lanes;
@@ -60,7 +66,8 @@ void data_access(const Call& call, const Memories* memories, AccessList& list) {
   int64_t kept = 0;
   int64_t start = 0;
   int64_t bytes = 0;
-  for (int64_t i = 0; i < elements(call); ++i) {
+  if (!list.fault().empty()) return;
+  for (int64_t i = 0; i < elements(call) && kept * size < kEnough; ++i) {
     if (!unknown && !chosen(call, memories, i)) continue;
     ++kept;
     const int64_t at = source_at(call, i);
