@@ -4,6 +4,7 @@
 #include <tvm/ffi/container/array.h>
 #include <tvm/ffi/container/tensor.h>
 #include <tvm/ffi/error.h>
+#include <tvm/ffi/extra/c_env_api.h>
 #include <tvm/ffi/function.h>
 #include <tvm/ffi/reflection/registry.h>
 #include <tvm/ffi/string.h>
@@ -84,6 +85,11 @@ Arguments read_arguments(const sim::Program& program, const ffi::Array<ffi::Any>
 
 [[noreturn]] void raise(const sim::InputError& error) { TVM_FFI_THROW(ValueError) << error.what(); }
 
+// Ctrl-C: whatever the frontend's signal handler raised becomes the launch's error.
+void check_signals() {
+  if (TVMFFIEnvCheckSignals() != 0) throw ffi::EnvErrorAlreadySet();
+}
+
 // The simulator's own exceptions become errors of tvm-ffi; those of the control program already
 // are.
 template <typename Work>
@@ -101,7 +107,7 @@ ffi::String launch(const ffi::String& program_json, const ffi::Function& control
     const sim::Program program = sim::Program::parse(program_json);
     const sim::Options options = sim::Options::parse(options_json);
     Arguments arguments = read_arguments(program, args);
-    sim::Context context(program, options, arguments.tensors);
+    sim::Context context(program, options, arguments.tensors, check_signals);
     std::vector<ffi::AnyView> views(arguments.packed.begin(), arguments.packed.end());
     sim::run_blocks(context, [&](int block) {
       views[0] = static_cast<int64_t>(block);
@@ -119,7 +125,7 @@ ffi::String launch_twin(const ffi::String& program_json, const ffi::String& path
     const sim::Options options = sim::Options::parse(options_json);
     const Arguments arguments = read_arguments(program, args);
     const sim::TwinLibrary twin{std::string(path)};
-    sim::Context context(program, options, arguments.tensors);
+    sim::Context context(program, options, arguments.tensors, check_signals);
     sim::run_blocks(context, [&](int) { twin.run(arguments.words.data()); });
     return ffi::String(sim::report_json(context));
   });
@@ -139,7 +145,7 @@ ffi::String run_list(const ffi::String& program_json, const ffi::String& calls_j
     if (lists.size() != 1 && static_cast<int>(lists.size()) != program.grid) {
       throw sim::InputError("give one list of calls, or one per block");
     }
-    sim::Context context(program, options, arguments.tensors);
+    sim::Context context(program, options, arguments.tensors, check_signals);
     std::vector<int64_t> results;
     sim::run_blocks(context, [&](int block) {
       sim::issue_list(lists[lists.size() == 1 ? 0 : block], &results);

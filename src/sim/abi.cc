@@ -24,6 +24,17 @@ int64_t element(int32_t site, int64_t address, int64_t value) {
   return issue_site(static_cast<uint32_t>(site), words, 2);
 }
 
+// Division of a run-time divisor: what the host would fault on stops the core at `site`.
+template <typename Divide>
+int64_t divide(int32_t site, int64_t a, int64_t b, int64_t by_minus_one, Divide quotient) {
+  if (b == 0) return issue(site, nullptr, 0);
+  return b == -1 ? by_minus_one : quotient(a, b);
+}
+
+int64_t negated(int64_t a) { return static_cast<int64_t>(0 - static_cast<uint64_t>(a)); }
+
+bool rounds_down(int64_t a, int64_t b) { return a % b != 0 && (a < 0) != (b < 0); }
+
 }  // namespace
 
 #include "../isa/isa_externs.inc"
@@ -46,6 +57,24 @@ TVM_ASCEND_EXPORT int32_t tvm_ascend_set_float(int32_t site, int64_t address, do
 TVM_ASCEND_EXPORT int32_t tvm_ascend_set_int(int32_t site, int64_t address, int64_t value) {
   element(site, address, value);
   return 0;
+}
+
+TVM_ASCEND_EXPORT int64_t tvm_ascend_div(int32_t site, int64_t a, int64_t b) {
+  return divide(site, a, b, negated(a), [](int64_t x, int64_t y) { return x / y; });
+}
+
+TVM_ASCEND_EXPORT int64_t tvm_ascend_mod(int32_t site, int64_t a, int64_t b) {
+  return divide(site, a, b, 0, [](int64_t x, int64_t y) { return x % y; });
+}
+
+TVM_ASCEND_EXPORT int64_t tvm_ascend_floordiv(int32_t site, int64_t a, int64_t b) {
+  return divide(site, a, b, negated(a),
+                [](int64_t x, int64_t y) { return x / y - (rounds_down(x, y) ? 1 : 0); });
+}
+
+TVM_ASCEND_EXPORT int64_t tvm_ascend_floormod(int32_t site, int64_t a, int64_t b) {
+  return divide(site, a, b, 0,
+                [](int64_t x, int64_t y) { return x % y + (rounds_down(x, y) ? y : 0); });
 }
 
 TVM_ASCEND_EXPORT float tvm_ascend_round_bfloat16(float value) {

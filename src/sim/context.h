@@ -5,6 +5,8 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include "gm.h"
@@ -28,15 +30,18 @@ struct CoreSummary {
 };
 
 struct Context {
-  Context(const Program& program, const Options& options, std::vector<GmArg> args)
+  Context(const Program& program, const Options& options, std::vector<GmArg> args,
+          std::function<void()> interrupt)
       : program(program),
         options(options),
+        interrupt(std::move(interrupt)),
         gm(std::move(args)),
         sites(program.sites),
         hazards(options) {}
 
   const Program& program;
   const Options& options;
+  std::function<void()> interrupt;  // called now and then; throws to end the launch
   GlobalMemory gm;
   SiteTable sites;
   HazardLog hazards;

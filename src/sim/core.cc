@@ -42,8 +42,8 @@ Timing vector_timing(const Program& program, const Call& call) {
 Timing timing_of(const Program& program, const Call& call) {
   const OpInfo& op = *call.op;
   if (op.timing >= 0) return vector_timing(program, call);
-  const TimingArgs args{program.constants.data(), call.params, call.spaces,
-                        call.variant->operands, call.registers.data()};
+  const TimingArgs args{program.constants.data(), call.params, call.spaces, call.variant->operands,
+                        call.registers.data()};
   return {whole(op.cycles(args)), 0, whole(op.latency(args)), 0};
 }
 
@@ -243,6 +243,18 @@ bool Core::wait_flag(const Call& call, const Flag& flag) {
   land(raised->known);
   scoreboard_.wait_flag(flag.target, raised->time, sync_cycles(call));
   return true;
+}
+
+bool Core::trap(const Call& call) {
+  Hazard hazard;
+  hazard.kind = "trap";
+  hazard.core = id_;
+  hazard.first = hazard.at = {call.site, Pipe::S};
+  hazard.message = context_.sites.describe(call.site) +
+                   " stops the core: an integer division by zero; guard the divisor";
+  found_.push_back(std::move(hazard));
+  report(&found_);
+  return false;
 }
 
 bool Core::barrier(const Call& call, Pipe pipe) {

@@ -48,6 +48,8 @@ class Core {
   bool wait_flag(const Call& call, const Flag& flag);
   bool barrier(const Call& call, Pipe pipe);
   bool barrier_all(const Call& call);
+  // The program stops itself here.
+  bool trap(const Call& call);
 
   int id() const { return id_; }
   Context& context() { return context_; }

@@ -40,6 +40,7 @@ void Fiber::start(std::function<void()> work) {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   work_ = std::move(work);
   failure_ = nullptr;
+  paused_ = false;
   getcontext(&inside_);
   inside_stack_ = {memory_ + page, mapped_bytes_ - page};
   inside_.uc_stack.ss_sp = memory_ + page;
@@ -56,6 +57,15 @@ void Fiber::resume() {
   swapcontext(&outside_, &inside_);
   after_switch(saved, nullptr);
   if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+}
+
+void Fiber::pause() {
+  void* saved = nullptr;
+  paused_ = true;
+  before_switch(&saved, outside_stack_);
+  swapcontext(&inside_, &outside_);
+  after_switch(saved, &outside_stack_);
+  paused_ = false;
 }
 
 void Fiber::abandon() {

@@ -24,8 +24,12 @@ class Fiber {
 
   // Gives the fiber work; the stack may be used again once the last work is over.
   void start(std::function<void()> work);
-  // Runs the work until it ends or abandons itself. Rethrows what it threw.
+  // Runs the work until it ends, pauses or abandons itself. Rethrows what it threw.
   void resume();
+  // Whether the work paused, so that resume() goes on with it.
+  bool paused() const { return paused_; }
+  // From inside the work: goes back to resume() until the next one.
+  void pause();
   // From inside the work: goes back to resume() for good. Nothing on the fiber's stack is
   // destroyed.
   [[noreturn]] void abandon();
@@ -41,6 +45,7 @@ class Fiber {
   StackBounds outside_stack_;
   std::function<void()> work_;
   std::exception_ptr failure_;
+  bool paused_ = false;
 };
 
 }  // namespace tvm_ascend::sim

@@ -68,7 +68,7 @@ void issue_list(const CallList& calls, std::vector<int64_t>* results) {
 std::string inspect(const std::string& program_json, const std::string& calls_json) {
   const Program program = Program::parse(program_json);
   const Options options;
-  Context context(program, options, {});
+  Context context(program, options, {}, [] {});
   const Core core(context, 0);
   JsonWriter out;
   out.open('[');

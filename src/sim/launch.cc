@@ -2,6 +2,7 @@
 #include "launch.h"
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
 #include <memory>
 #include <utility>
@@ -26,11 +27,29 @@ struct Block {
 
 thread_local Block* running = nullptr;
 
+// Programs pause at this pace, so that Ctrl-C reaches a launch that is long or never ends.
+using Clock = std::chrono::steady_clock;
+constexpr uint32_t kIssuesPerLook = 256;
+constexpr Clock::duration kBetweenPauses = std::chrono::milliseconds(100);
+thread_local uint32_t issues = 0;
+thread_local Clock::time_point last_pause;
+
+void pause_if_due(Block& block) {
+  if (++issues % kIssuesPerLook != 0) return;
+  const Clock::time_point now = Clock::now();
+  if (now - last_pause < kBetweenPauses) return;
+  last_pause = now;
+  block.fiber->pause();
+}
+
 void resume(Block& block) {
   running = &block;
   std::exception_ptr failure;
   try {
-    block.fiber->resume();
+    do {
+      if (block.fiber->paused()) block.core.context().interrupt();
+      block.fiber->resume();
+    } while (block.fiber->paused());
   } catch (...) {
     failure = std::current_exception();
   }
@@ -83,6 +102,7 @@ namespace {
 template <typename Make>
 int64_t issue_or_leave(Make make) {
   Block& block = *running;
+  pause_if_due(block);
   try {
     Call call = make(block.core);
     if (block.core.issue(call)) return call.result;

@@ -13,6 +13,7 @@ from tvm import tirx
 from tvm.ir import Call, TensorLoad
 
 from tvm_ascend.errors import ScalarCodeError
+from tvm_ascend.isa.scalar import TRAP
 
 C_TYPES = {
     "float16": "half",
@@ -57,19 +58,54 @@ _FUNCTIONS = {
 }
 _PRIMARY, _UNARY, _TERNARY = 20, 14, 2
 
+_GUARD = f"  if (b == 0) {TRAP.emit}\n"
 HELPERS = {
-    "FloorDiv": """\
+    "Quotient": (
+        """\
+template <typename T>
+__aicore__ inline T Quotient(T a, T b) {
+"""
+        + _GUARD
+        + """\
+  return b + 1 == 0 ? static_cast<T>(0 - a) : static_cast<T>(a / b);
+}
+"""
+    ),
+    "Remainder": (
+        """\
+template <typename T>
+__aicore__ inline T Remainder(T a, T b) {
+"""
+        + _GUARD
+        + """\
+  return b + 1 == 0 ? static_cast<T>(0) : static_cast<T>(a % b);
+}
+"""
+    ),
+    "FloorDiv": (
+        """\
 template <typename T>
 __aicore__ inline T FloorDiv(T a, T b) {
+"""
+        + _GUARD
+        + """\
+  if (b + 1 == 0) return static_cast<T>(0 - a);
   return a / b - static_cast<T>(a % b != 0 && (a < 0) != (b < 0));
 }
-""",
-    "FloorMod": """\
+"""
+    ),
+    "FloorMod": (
+        """\
 template <typename T>
 __aicore__ inline T FloorMod(T a, T b) {
+"""
+        + _GUARD
+        + """\
+  if (b + 1 == 0) return static_cast<T>(0);
   return a % b + (a % b != 0 && (a < 0) != (b < 0) ? b : static_cast<T>(0));
 }
-""",
+"""
+    ),
     "Minimum": """\
 template <typename T>
 __aicore__ inline T Minimum(T a, T b) {
@@ -218,6 +254,9 @@ class ExprPrinter:
         return text, binds
 
     def _binary(self, expr) -> tuple[str, int]:
+        if isinstance(expr, (tirx.Div, tirx.Mod)) and _may_fault(expr):
+            name = "Quotient" if isinstance(expr, tirx.Div) else "Remainder"
+            return self._helper(name, expr, [self.text(expr.a), self.text(expr.b)])
         symbol, binds = _BINARY[type(expr)]
         text = f"{self._wide(expr.a, binds)} {symbol} {self._wide(expr.b, binds + 1)}"
         return self._rounded(text, binds, dtype_of(expr))
@@ -291,3 +330,9 @@ def _lower(call: Call):
         {"global_symbol": "scalar", "target": tvm.target.Target("llvm")}
     )
     return tirx.transform.LowerIntrin()(tvm.IRModule({"scalar": func}))["scalar"].body.value
+
+
+def _may_fault(expr) -> bool:
+    """Whether an integer division has a divisor that only the run time knows."""
+    known = isinstance(expr.b, tirx.IntImm) and expr.b.value not in (0, -1)
+    return not known and not dtype_of(expr).startswith(("float", "bfloat"))

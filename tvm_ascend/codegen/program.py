@@ -16,6 +16,7 @@ from tvm_ascend.codegen.bfloat16 import widen
 from tvm_ascend.codegen.text import stmt_text, where
 from tvm_ascend.hw.chip import ChipSpec
 from tvm_ascend.isa.instr import Space
+from tvm_ascend.isa.scalar import TRAP
 
 MAX_DYNAMIC = 16
 
@@ -69,9 +70,9 @@ def _param(var: tirx.Var) -> dict:
 
 
 def _lower(control: tirx.PrimFunc) -> tvm.IRModule:
+    """Lower for LLVM; nothing here simplifies, for that may copy an element load and its cycles."""
     mod = tvm.IRModule({"control": control})
     passes = [
-        tirx.transform.StmtSimplify(),
         tirx.transform.AnnotateEntryFunc(),
         tirx.transform.MakePackedAPI(),
         tirx.transform.LowerTVMBuiltin(),
@@ -129,14 +130,28 @@ class _ControlBuilder:
         loaded = tvm_ffi.structural_map(
             value, [(TensorLoad, lambda load: self._load(load, owner))], order="post"
         )
-        return widen(loaded)
+        guards = [
+            (kind, lambda node, mutator: self._divide(node, mutator, owner)) for kind in _DIVISIONS
+        ]
+        return widen(tvm_ffi.structural_mutate(loaded, guards))
+
+    def _divide(self, node, mutator, owner: tirx.Stmt):
+        """An integer division by a run-time value asks the simulator: a host would fault."""
+        constant = isinstance(node.b, tirx.IntImm) and node.b.value != 0
+        dtype = str(node.ty).strip('"')
+        if constant or _is_float(dtype):
+            return mutator.default_mutate(node)
+        site = self._site(TRAP.key, (), (), [], owner)
+        values = [tirx.Cast("int64", mutator.mutate(e)) for e in (node.a, node.b)]
+        name = f"tvm_ascend_{type(node).__name__.lower()}"
+        return tirx.Cast(dtype, tirx.call_extern("int64", name, site, *values))
 
     def _evaluate(self, node: tirx.Evaluate) -> tirx.Stmt:
         row = walk.row_of(node.value)
         if row is None:
             return tirx.Evaluate(self.expr(node.value, node))
         issue = walk.resolve(self.kernel, node.value)
-        values = [self._byte_address(a) for a in issue.operands]
+        values = [self._byte_address(a, node) for a in issue.operands]
         for param, value in zip(row.params, issue.params, strict=True):
             name = walk.enum_name(value)
             slot = param.values.index(name) if name is not None else self._slot(value, node)
@@ -156,9 +171,9 @@ class _ControlBuilder:
             return tirx.reinterpret("int64", tirx.Cast("float64", value))
         return tirx.Cast("int64", value)
 
-    def _byte_address(self, address: walk.Address):
+    def _byte_address(self, address: walk.Address, owner: tirx.Stmt):
         placed = address.placed
-        offset = _wide(address.offset) * placed.itemsize
+        offset = _wide(self.expr(address.offset, owner)) * placed.itemsize
         if placed.space is Space.GM:
             return tirx.reinterpret("int64", self.pointers[placed.buffer]) + offset
         return _SIMPLIFY.simplify(offset + placed.address)
@@ -167,15 +182,14 @@ class _ControlBuilder:
         address = self.kernel.address(load)
         dtype = address.placed.dtype
         site = self._site("get_value", (dtype,), (address,), [{"d": 0}], owner)
-        where_ = self._byte_address(address)
+        where_ = self._byte_address(address, owner)
         wide, name = ("float64", "float") if _is_float(dtype) else ("int64", "int")
         value = tirx.call_extern(wide, f"tvm_ascend_get_{name}", site, where_)
         return tirx.Cast(dtype, value)
 
     def _store(self, node: tirx.BufferStore) -> tirx.Stmt:
         placed = self.kernel.buffers[node.buffer]
-        indices = [self.expr(i, node) for i in node.indices]
-        address = walk.Address(placed, walk.linear_offset(node.buffer, indices))
+        address = walk.Address(placed, walk.linear_offset(node.buffer, node.indices))
         value = self.expr(node.value, node)
         site = self._site("set_value", (placed.dtype,), (address,), [{"d": 0}, {"d": 1}], node)
         wide, name = ("float64", "float") if _is_float(placed.dtype) else ("int64", "int")
@@ -184,7 +198,7 @@ class _ControlBuilder:
                 "int32",
                 f"tvm_ascend_set_{name}",
                 site,
-                self._byte_address(address),
+                self._byte_address(address, node),
                 tirx.Cast(wide, value),
             )
         )
@@ -208,6 +222,7 @@ class _ControlBuilder:
 
 
 _SIMPLIFY = tvm.sym.Analyzer()
+_DIVISIONS = (tirx.FloorDiv, tirx.FloorMod, tirx.Div, tirx.Mod)
 
 
 def _is_float(dtype: str) -> bool:

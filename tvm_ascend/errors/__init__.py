@@ -36,6 +36,7 @@ from tvm_ascend.errors.hazard import (
     HazardError,
     MemoryAccessError,
     RaceError,
+    TrapError,
     hazard_error,
 )
 from tvm_ascend.errors.language import (
@@ -153,6 +154,7 @@ __all__ = [
     "SymbolicShapeError",
     "TileDoesNotFit",
     "TooManyEvents",
+    "TrapError",
     "TrialCount",
     "TwinCompileError",
     "TwinCompilerMissing",

@@ -15,7 +15,7 @@ class HazardError(AscendError):
         sides = [f"  {side}" for side in (hazard.first, hazard.second) if side is not None]
         place = (
             f" of {hazard.space} bytes [{hazard.bytes[0]}, {hazard.bytes[1]})"
-            if hazard.bytes
+            if hazard.space and hazard.bytes
             else ""
         )
         fix = [f"  what would order them: {hazard.fix}"] if hazard.fix else []
@@ -36,6 +36,10 @@ class FlagProtocolError(HazardError):
     """A flag set twice, or never consumed."""
 
 
+class TrapError(HazardError):
+    """A program that stopped itself: an integer division by zero."""
+
+
 class MemoryAccessError(HazardError):
     """Out of bounds, misaligned, overlapping, or bytes that nobody wrote."""
 
@@ -44,6 +48,7 @@ _HAZARD_CLASSES = {
     "race": RaceError,
     "wait_without_set": DeadlockError,
     "set_twice": FlagProtocolError,
+    "trap": TrapError,
     "unconsumed_flag": FlagProtocolError,
     "out_of_bounds": MemoryAccessError,
     "misaligned": MemoryAccessError,

@@ -57,7 +57,22 @@ ROWS: tuple[Instr, ...] = (
         doc="Writes one element on the scalar unit.",
         source="ASCEND 4.2, 6.7",
     ),
+    Instr(
+        key="trap",
+        name="Trap",
+        pipe=Pipe.S,
+        core=BOTH,
+        operands=(),
+        params=(),
+        types=(),
+        dtypes=((),),
+        body="trap",
+        emit="AscendC::Trap();",
+        cycles="SCALAR_ISSUE",
+        doc="Stops the core with an error; emitted code does so on an integer division by zero.",
+        source="ASCEND 3.12",
+    ),
 )
 
-ELEMENT_READ, ELEMENT_WRITE = ROWS
-"""The rows that buffer loads and stores of scalar code become."""
+ELEMENT_READ, ELEMENT_WRITE, TRAP = ROWS
+"""The rows of buffer loads, buffer stores and impossible divisions in scalar code."""
