@@ -9,7 +9,6 @@ from dataclasses import replace
 import pytest
 
 from tvm_ascend.isa.formula import ITEMSIZE
-from tvm_ascend.isa import formula
 from tvm_ascend.isa.instr import Instr, Renamed
 from tvm_ascend.isa.scalar import ELEMENT_READ
 from tvm_ascend.isa.table import TABLE
