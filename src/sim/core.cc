@@ -50,7 +50,7 @@ Timing timing_of(const Program& program, const Call& call) {
 void list_accesses(const Call& call, AccessList& list) {
   if (call.op->body != nullptr) {
     if (call.op->body->access != nullptr) call.op->body->access(call, list);
-  } else {
+  } else if (call.op->lanes != nullptr) {
     lane_access(call, list);
   }
 }
@@ -82,6 +82,7 @@ Call Core::decode(uint32_t index, const int64_t* dynamic, int n) const {
   for (int i = 0; i < site.op->n_operands; ++i) {
     call.spaces[i] = site.spaces[i];
     call.operands[i] = word(i);
+    call.buffers[i] = site.ranges[i];
   }
   for (int i = 0; i < site.op->n_params; ++i) call.params[i] = word(site.op->n_operands + i);
   return call;

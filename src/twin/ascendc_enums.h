@@ -19,7 +19,13 @@ enum pipe_t {
 enum QuantMode_t {
   NoQuant = 0,
   F322F16 = 1,
+  VREQ8 = 2,
+  REQ8 = 3,
+  VDEQF16 = 4,
+  DEQF16 = 5,
   F322BF16 = 16,
+  VQF322B8_PRE = 23,
+  QF322B8_PRE = 24,
 };
 
 namespace AscendC {
@@ -135,6 +141,11 @@ enum class CO2Layout : uint8_t {
   NZ = 0,
   ROW_MAJOR,
   COLUMN_MAJOR,
+};
+
+enum class FmatrixMode : uint8_t {
+  FMATRIX_LEFT = 0,
+  FMATRIX_RIGHT = 1,
 };
 
 struct FixpipeConfig {

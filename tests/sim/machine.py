@@ -14,7 +14,15 @@ import tvm_ffi
 from tvm_ascend.isa.gen import all_constants, timing_keys
 from tvm_ascend.isa.table import TABLE
 
-SPACES = {"ub": 196608, "l1": 524288, "l0a": 65536, "l0b": 65536, "l0c": 131072, "bt": 1024, "fb": 7168}
+SPACES = {
+    "ub": 196608,
+    "l1": 524288,
+    "l0a": 65536,
+    "l0b": 65536,
+    "l0c": 131072,
+    "bt": 1024,
+    "fb": 7168,
+}
 # Test values on purpose: no chip has them.
 CONSTANTS = dict.fromkeys(all_constants(), 7) | {
     "QUEUE_DEPTH": 32,

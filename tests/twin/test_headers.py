@@ -46,7 +46,7 @@ REFUSED = {
     "event of no 910B pipe pair": "SetFlag<HardEvent::FIX_FIX>(0);",
     "mask left to the caller": "Add<float, false>(f, f, f, 64, 1, BinaryRepeatParams());",
     "half without a cast": "h.SetValue(0, h.GetValue(0) + h.GetValue(1));",
-    "element types of no Cube": "Mmad(f, f, f, MmadParams(16, 16, 16, 0, false, true));",
+    "element types of no Cube": "Mmad(i, h, h, MmadParams(16, 16, 16, 0, false, true));",
     "too few fields": "MmadParams(16, 16, 16, 0);",
 }
 

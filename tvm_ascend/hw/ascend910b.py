@@ -95,11 +95,17 @@ CONSTANTS = {
     # 140-155 GB/s of 4-byte and 70-78 GB/s of 2-byte output a core: 35 to 39 G elements/s
     # [measured: MEASURED].
     "FIXPIPE_ELEMENTS_PER_CYCLE": 20,
+    "FIXPIPE_L1_ELEMENTS_PER_CYCLE": 64,  # [doc: 5.4]
     "FIXPIPE_LATENCY": 26,  # 14 ns [doc: 5.4]
     "L0A_BYTES_PER_CYCLE": 256,  # [doc: 5.4]
     "L0B_BYTES_PER_CYCLE": 128,  # [doc: 5.4]
     "LOAD_DATA_ISSUE": 8,  # 7 to 8.5 cycles an instruction [derived: 5.5b]
     "LOAD_DATA_LATENCY": 20,  # [guess]
+    # LoadData 3D with n filter rows and column stride s: 512 / (2 s + n) bytes a cycle, but 256 or
+    # 128 for one row without stride, and at least 32 [doc: 5.4].
+    "IMG2COL_BYTES_PER_CYCLE": 512,
+    "IMG2COL_LEAST_BYTES_PER_CYCLE": 32,
+    "REGISTER_ISSUE": 1,  # [guess: as other scalar instructions]
     "TABLE_BYTES_PER_CYCLE": 32,  # L1 to BT and FB [doc: 5.4]
     "L1_TO_GM_BYTES_PER_CYCLE": 18.5,  # 32 GiB/s at 1.85 GHz [doc: 5.4]
     # 1024 GiB/s at 1.85 GHz is more than the 256 bytes that UB reads and writes in a cycle

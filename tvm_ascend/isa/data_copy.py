@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of DataCopy in bursts of 32-byte blocks: GM to and from UB and L1, inside UB, L1 to BT, FB."""
+"""Rows of DataCopy in bursts: GM to and from UB and L1, inside UB, from L1 into BT and FB."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ BURSTS = (
     Param(name="dst_gap", type="uint16_t", low=0, high=65535),
 )
 _SPAN = "(block_count * block_len + (block_count - 1) * {side}_gap) * block"
-_UNITS = "Copies block_count bursts of block_len 32-byte blocks with gaps of such blocks between them"
+_UNITS = (
+    "Copies block_count bursts of block_len 32-byte blocks with gaps of such blocks between them"
+)
 _CALL = (
     "AscendC::DataCopy({dst}, {src}, AscendC::DataCopyParams({block_count}, {block_len}, "
     "{src_gap}, {dst_gap}));"
@@ -90,9 +92,7 @@ def _table(
         f"(block_count * (block_len * {unit} // itemsize) + (block_count - 1) * src_gap * block)"
     )
     if len(types) == 2:
-        source = (
-            f"block_count * (block_len * {unit // 4}) + (block_count - 1) * src_gap * block"
-        )
+        source = f"block_count * (block_len * {unit // 4}) + (block_count - 1) * src_gap * block"
     return Instr(
         key=key,
         name="DataCopy",

@@ -13,6 +13,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from tvm_ascend.isa.instr import Instr, Operand, Param, Space
@@ -27,6 +28,7 @@ HEADER = """\
 C_TYPES = {"float16": "half", "bfloat16": "bfloat16_t", "float32": "float", "bool": "bool"}
 _HOLE = re.compile(r"\{(\w+)\}")
 _CONSTANT = re.compile(r"AscendC::(\w+)::(\w+)")
+_OBJECT = re.compile(r"AscendC::(CFG_\w+)")
 _STRUCT = re.compile(r"AscendC::(\w+)(<[^()]*>)?\((.*)\)")
 _LITERAL = re.compile(r"\d+|true|false")
 _PACKED = re.compile(r"static_cast<uint64_t>\(\{(\w+)\}\)(?: << (\d+))?")
@@ -38,6 +40,8 @@ _FILLED_LIST = re.compile(
     r"(\w+)\[i\] = \{(\w+)\.tensor\}\[\{\w+\.offset\} \+ i \* \{(\w+)\}\];"
 )
 _DECLARED_RESULT = re.compile(r" *(\w+) (\w+) = 0;")
+_DECLARED_STRUCT = re.compile(r" *AscendC::(\w+) (\w+)\((.*)\);")
+_ASSIGNED = re.compile(r" *(\w+)\.(\w+) = (.*);")
 _DECLARED_ARRAY = re.compile(r" *((?:const )?\w+) (\w+)\[\d+\] = \{\{(.*)\}\};")
 
 
@@ -85,7 +89,8 @@ def split(text: str) -> list[str]:
     """Arguments of a call: split at the commas outside brackets."""
     parts, depth, start = [], 0, 0
     for at, char in enumerate(text):
-        depth += (char in "(<{") - (char in ")>}")
+        shift = char == "<" and "<<" in text[max(0, at - 1) : at + 2]
+        depth += (char in "(<{" and not shift) - (char in ")>}")
         if char == "," and depth == 0:
             parts.append(text[start:at].strip())
             start = at + 1
@@ -139,7 +144,27 @@ class _Result:
     type: str
 
 
-_Declared = _Array | _List | _Result
+@dataclass(frozen=True)
+class _Object:
+    """A parameter struct that a block declares and completes: its fields by name."""
+
+    struct: str
+    fields: dict[str, str]
+
+    @property
+    def type(self) -> str:
+        """How a call takes it."""
+        return f"const {self.struct}&"
+
+
+_Declared = _Array | _List | _Result | _Object
+
+
+def _constructed(struct: str, inner: str) -> dict[str, str]:
+    """The fields that the arguments of a constructor set."""
+    values = split(inner)
+    fields = STRUCTS[struct].constructor(len(values))
+    return {f.plain_name: v for f, v in zip(fields, values, strict=True)}
 
 
 def read_block(emit: str) -> tuple[dict[str, _Declared], str]:
@@ -154,6 +179,12 @@ def read_block(emit: str) -> tuple[dict[str, _Declared], str]:
         elif filled := _FILLED_LIST.fullmatch(line):
             kind = f"const LocalTensor<T> (&)[{filled[1]}]"
             declared[filled[2]] = _List(kind, filled[3], filled[4])
+        elif struct := _DECLARED_STRUCT.fullmatch(line):
+            declared[struct[2]] = _Object(struct[1], _constructed(struct[1], struct[3]))
+        elif assigned := _ASSIGNED.fullmatch(line):
+            owner = declared[assigned[1]]
+            assert isinstance(owner, _Object), line
+            owner.fields[assigned[2]] = assigned[3]
         elif not _DECLARED_LIST.fullmatch(line):
             kind, name = _DECLARED_RESULT.fullmatch(line).groups()  # type: ignore[union-attr]
             declared[name] = _Result(f"{kind}&")
@@ -186,6 +217,8 @@ class _Reader:
             elif isinstance(found, _List):
                 self.where[found.operand] = f"{place}[0]"
                 self.where[found.step] = f"twin::StepOf({place})"
+            elif isinstance(found, _Object):
+                self._fields(found.struct, found.fields, place)
             else:
                 self.result = place
         elif constant := _CONSTANT.fullmatch(text):
@@ -194,9 +227,15 @@ class _Reader:
         else:
             struct, types, inner = _STRUCT.fullmatch(text).groups()  # type: ignore[union-attr]
             self._add(f"const {struct}{(types or '').replace('{T}', 'T')}&", _lower(struct))
-            values = split(inner)
-            fields = STRUCTS[struct].constructor(len(values))
-            self._values(values, lambda i: f"{place}.{fields[i].plain_name}")
+            self._fields(struct, _constructed(struct, inner), place)
+
+    def _fields(self, struct: str, given: dict[str, str], place: str) -> None:
+        """Fields that other rows give a value keep their default in this one."""
+        declared = STRUCTS[struct].fields
+        kept = {f.name: f.default for f in declared if f.name in assigned_fields(struct)}
+        values = {**kept, **given}
+        names = list(values)
+        self._values(list(values.values()), lambda i: f"{place}.{names[i]}")
 
     def _add(self, kind: str, name: str) -> None:
         self.types.append(kind)
@@ -223,6 +262,14 @@ class _Reader:
             self.where[name] = f"static_cast<{member.type}>({place} >> {shift or 0})"
 
 
+@cache
+def assigned_fields(struct: str) -> frozenset[str]:
+    """The fields of a struct that the block of some row sets."""
+    blocks = [read_block(row.emit)[0].values() for row in TABLE.values()]
+    objects = [d for block in blocks for d in block if isinstance(d, _Object)]
+    return frozenset(name for o in objects if o.struct == struct for name in o.fields)
+
+
 def wrapper(row: Instr, emit: str, template: str) -> Wrapper:
     """Read a call's text back into its declaration."""
     declared_names, call = read_block(emit)
@@ -231,6 +278,8 @@ def wrapper(row: Instr, emit: str, template: str) -> Wrapper:
     for text, declared in zip(split(template_args or ""), split(template), strict=False):
         if constant := _CONSTANT.fullmatch(text):
             constants.append(f"{declared.split()[-1]} == {constant[1]}::{constant[2]}")
+        elif constant := _OBJECT.fullmatch(text):
+            constants.append(f"&{declared.split(' = ')[0].split()[-1]} == &{constant[1]}")
         elif (hole := _HOLE.fullmatch(text)) and hole[1] in reader.members:
             reader.where[hole[1]] = hole[1]
     for text in split(args):
@@ -246,7 +295,7 @@ def wrapper(row: Instr, emit: str, template: str) -> Wrapper:
         tuple(reader.names),
         row,
         tuple(ordered),
-        " && ".join(c for c in constants if "CFG_" not in c),
+        " && ".join(constants),
         " && ".join(reader.conditions),
         reader.result,
     )

@@ -182,7 +182,7 @@ ROWS: tuple[Instr, ...] = (
             ("uint16",),
             ("uint32",),
         ),
-        body="fill_l1",
+        body="fill_matrix",
         emit=(
             "AscendC::InitConstValue({dst}, AscendC::InitConstValueParams<{T}>({repeat_times}, "
             "{block_num}, {dst_gap}, {value}));"
@@ -226,7 +226,9 @@ ROWS: tuple[Instr, ...] = (
             _u16("dst_gap"),
             Param(name="if_transpose", type="bool", low=0, high=1),
         ),
-        dtypes=(("float16",), ("bfloat16",), ("float32",), ("int8",)),
+        dtypes=tuple(
+            (t,) for t in ("float16", "bfloat16", "float32", "int8", "uint8", "int32", "uint32")
+        ),
         body="load_data_2d",
         emit=(
             "AscendC::LoadData({dst}, {src}, AscendC::LoadData2DParams({start_index}, "

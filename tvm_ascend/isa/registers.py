@@ -14,7 +14,7 @@ FMATRIX = ("l1_h", "l1_w", "pad_left", "pad_right", "pad_top", "pad_bottom")
 
 REGISTERS: tuple[str, ...] = (
     "hf32",  # 1: Mmad rounds float32 operands to HF32 first
-    "hf32_trans",  # 0: ties go towards zero, 1: to the even neighbour
+    "hf32_to_zero",  # 1: halfway cases of that go towards zero, 0: to the even neighbour
     "atomic",  # 0: stores replace, else 1 add, 2 max, 3 min
     "atomic_type",  # the dtype of that, as its place in the table of dtypes
     *(f"{side}_{name}" for side in SIDES for name in FMATRIX),

@@ -164,6 +164,21 @@ STRUCTS: dict[str, Struct] = {
             "startIndex, repeatTimes, srcStride, sid, dstGap, ifTranspose, addrMode",
         ),
         _struct(
+            "LoadData2dTransposeParams",
+            "uint16_t startIndex = 0; uint8_t repeatTimes = 0; uint16_t srcStride = 0;"
+            "uint16_t dstGap = 0; uint16_t dstFracGap = 0; uint8_t addrMode = 0",
+            "startIndex, repeatTimes, srcStride, dstGap, dstFracGap, addrMode",
+            "startIndex, repeatTimes, srcStride, dstGap, dstFracGap",
+        ),
+        _struct(
+            "LoadData3DParamsV2Pro",
+            "uint16_t channelSize = 0; bool enTranspose = false; bool enSmallK = false;"
+            "bool filterSizeW = false; bool filterSizeH = false; bool fMatrixCtrl = false;"
+            "uint64_t extConfig = 0; uint64_t filterConfig = 0x10101010101",
+            "channelSize, enTranspose, enSmallK, filterSizeW, filterSizeH, fMatrixCtrl, extConfig,"
+            "filterConfig",
+        ),
+        _struct(
             "MmadParams",
             "uint16_t m = 0; uint16_t n = 0; uint16_t k = 0; bool isBias = false;"
             "int32_t fmOffset = 0; bool enSsparse = false; bool enWinogradA = false;"
@@ -171,6 +186,14 @@ STRUCTS: dict[str, Struct] = {
             "bool cmatrixSource = false; bool cmatrixInitVal = true",
             "m, n, k, isBias, fmOffset, enSsparse, enWinogradA, enWinogradB",
             "m, n, k, unitFlag, cmatrixSource, cmatrixInitVal",
+        ),
+        _struct(
+            "DataCopyCO12DstParams",
+            "uint8_t sid = 0; uint16_t nSize = 0; uint16_t mSize = 0; uint32_t dstStride = 0;"
+            "uint16_t srcStride = 0; uint8_t unitFlag = 0; uint8_t clipReluPre = 0;"
+            "uint8_t eltWiseOp = 0; QuantMode_t quantPre = QuantMode_t::NoQuant;"
+            "uint8_t reluPre = 0; bool channelSplit = false; bool nz2ndEn = false",
+            "nSize, mSize, dstStride, srcStride, quantPre, reluPre, channelSplit, nz2ndEn",
         ),
         _struct(
             "FixpipeParamsV220",

@@ -5,12 +5,15 @@ from __future__ import annotations
 
 from tvm_ascend.isa import (
     arithmetic,
+    atomic,
     cast,
     compare,
     cube,
     data_copy,
     fill,
+    fixpipe,
     gather,
+    load,
     move,
     reduce,
     scalar,
@@ -22,7 +25,8 @@ from tvm_ascend.isa.instr import Instr
 
 TABLE: dict[str, Instr] = {}
 VECTOR = (arithmetic, cast, compare, fill, gather, reduce, sort, transpose)
-FAMILIES = (*VECTOR, move, data_copy, cube, sync, scalar)
+MATRIX = (move, data_copy, load, cube, fixpipe)
+FAMILIES = (*VECTOR, *MATRIX, sync, scalar, atomic)
 for _row in (row for family in FAMILIES for row in family.ROWS):
     assert _row.key not in TABLE, f"two rows are called {_row.key}"
     assert [bool(x) for x in (_row.lane, _row.body, _row.sets)].count(True) == 1, (

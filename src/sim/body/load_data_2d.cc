@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// LoadData 2D, L1 to L0A or L0B: whole 512-byte fractals, each transposed on request. Undefined
+// LoadData 2D, L1 or GM to L0A or L0B: whole 512-byte fractals, each transposed on request. Undefined
 // bytes travel along: rows past a tile's edge are copied and never looked at.
 #include <algorithm>
 #include <cstring>
@@ -16,13 +16,17 @@ constexpr int64_t kSide = 16;  // rows and columns of a transposed 16-bit fracta
 int64_t src_of(const Call& call, int64_t i) {
   return (call.params[kStart] + i * call.params[kSrcStride]) * kFractalBytes;
 }
+// From GM there is no transposition.
+bool transposes(const Call& call) {
+  return call.op->n_params > kTranspose && call.params[kTranspose] != 0;
+}
 int64_t dst_of(const Call& call, int64_t i) {
   return i * (call.params[kDstGap] + 1) * kFractalBytes;
 }
 
 void access(const Call& call, AccessList& list) {
   const int64_t repeats = call.params[kRepeats];
-  if (call.params[kTranspose] != 0 && call.itemsize(0) != 2)
+  if (transposes(call) && call.itemsize(0) != 2)
     list.fault("if_transpose needs a 16-bit dtype");
   list.add(AccessKind::Copy, 1, src_of(call, 0), kFractalBytes, repeats,
            call.params[kSrcStride] * kFractalBytes);
@@ -31,7 +35,7 @@ void access(const Call& call, AccessList& list) {
 
 // Byte of the source fractal that lands on byte `at` of the destination fractal.
 int64_t source_byte(const Call& call, int64_t at) {
-  if (call.params[kTranspose] == 0) return at;
+  if (!transposes(call)) return at;
   const int64_t element = at / 2;
   return (element % kSide * kSide + element / kSide) * 2 + at % 2;
 }
@@ -40,7 +44,7 @@ void run(Call& call, Memories& memories) {
   for (int64_t i = 0; i < call.params[kRepeats]; ++i) {
     const uint8_t* src = memories.operand<const uint8_t>(call, 1) + src_of(call, i);
     uint8_t* dst = memories.operand<uint8_t>(call, 0) + dst_of(call, i);
-    if (call.params[kTranspose] == 0) {
+    if (!transposes(call)) {
       std::memcpy(dst, src, kFractalBytes);
       continue;
     }
@@ -54,6 +58,7 @@ void run(Call& call, Memories& memories) {
 }
 
 void poison(const Call& call, PoisonMaps& maps) {
+  if (call.spaces[1] == Space::GM) return;
   for (int64_t i = 0; i < call.params[kRepeats]; ++i) {
     const int64_t src = call.operands[1] + src_of(call, i);
     const int64_t dst = call.operands[0] + dst_of(call, i);

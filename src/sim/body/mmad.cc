@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mmad: C[m, n] (+)= A[m, k] B[k, n] on fractals; A is ZZ (one plain k-vector when m is 1), B is
 // ZN, C is NZ [doc: ASCEND 2.2]. Along k whole fractals take part, so what pads k must be zero;
-// rows and columns past m and n are ignored.
+// rows and columns past m and n are ignored. The sum starts at zero, at C or at the biases.
+#include <algorithm>
 #include <vector>
 
 #include "body.h"
@@ -10,10 +11,12 @@ namespace tvm_ascend::sim {
 
 namespace {
 
-enum { kM, kN, kK, kInit };
+enum { kM, kN, kK };
+enum { kC, kA, kB, kBias };
 constexpr int64_t kSide = 16;
 constexpr int64_t kRowBytes = kSide * 4;  // of a C fractal
 constexpr int64_t kTileBytes = kSide * kRowBytes;
+constexpr int kHf32Dropped = 12;  // mantissa bits of a float that HF32 lacks [guess: 1 + 8 + 11 bits]
 constexpr int64_t kFractalsWithoutBarrier = 10;  // [doc: ASCEND 3.9]
 
 struct Shape {
@@ -23,7 +26,15 @@ struct Shape {
         k0(kBlockBytes / call.itemsize(1)),
         m1(div_up(m, kSide)),
         n1(div_up(n, kSide)),
-        k1(div_up(call.params[kK], k0)) {}
+        k1(div_up(call.params[kK], k0)),
+        a_pitch(k0 == kSide / 2 && flag(call, "k_direction_align") ? (k1 + 1) / 2 * 2 : k1),
+        bias(call.op->n_operands > kBias),
+        accumulates(!bias && !flag(call, "init")) {}
+
+  static bool flag(const Call& call, const char* name) {
+    const int i = param_index(*call.op, name);
+    return i >= 0 && call.params[i] != 0;
+  }
 
   int64_t m;
   int64_t n;
@@ -31,6 +42,9 @@ struct Shape {
   int64_t m1;
   int64_t n1;
   int64_t k1;
+  int64_t a_pitch;  // fractals from one row of fractals of A to the next
+  bool bias;
+  bool accumulates;
 };
 
 void access_result(const Shape& shape, AccessKind kind, AccessList& list) {
@@ -44,23 +58,26 @@ void access(const Call& call, AccessList& list) {
   const Shape shape(call);
   if (shape.m == 0 || shape.n == 0 || shape.k1 == 0) return;
   const int64_t group = shape.k1 * kFractalBytes;
+  const int64_t pitch = shape.a_pitch * kFractalBytes;
   if (shape.m == 1) {
     list.add(AccessKind::Read, 1, 0, shape.k1 * kBlockBytes);
   } else {
-    list.add(AccessKind::Read, 1, 0, group, shape.m / kSide, group);
-    list.add(AccessKind::Read, 1, shape.m / kSide * group, shape.m % kSide * kBlockBytes, shape.k1,
+    list.add(AccessKind::Read, 1, 0, group, shape.m / kSide, pitch);
+    list.add(AccessKind::Read, 1, shape.m / kSide * pitch, shape.m % kSide * kBlockBytes, shape.k1,
              kFractalBytes);
   }
   const int64_t whole = shape.n / kSide * kFractalBytes;
   list.add(AccessKind::Read, 2, 0, whole, shape.k1, shape.n1 * kFractalBytes);
   list.add(AccessKind::Read, 2, whole, shape.n % kSide * kBlockBytes, shape.k1,
            shape.n1 * kFractalBytes);
-  if (call.params[kInit] == 0) access_result(shape, AccessKind::Read, list);
+  if (shape.bias) list.add(AccessKind::Read, kBias, 0, shape.n * 4);
+  if (shape.accumulates) access_result(shape, AccessKind::Read, list);
   const bool ragged = shape.m % kSide != 0 || shape.n % kSide != 0;
   if (ragged) list.add(AccessKind::Undefined, 0, 0, shape.m1 * shape.n1 * kTileBytes);
   access_result(shape, AccessKind::Write, list);
 }
 
+float value_of(float x) { return x; }
 float value_of(Half x) { return static_cast<float>(x); }
 float value_of(BFloat x) { return static_cast<float>(x); }
 uint32_t value_of(Int<int8_t> x) { return static_cast<uint32_t>(static_cast<int32_t>(x.bits)); }
@@ -74,7 +91,7 @@ void unpack_a(const Shape& shape, const In* a, std::vector<Acc>* rows) {
     for (int64_t block = 0; block < shape.k1; ++block) {
       const int64_t from = shape.m == 1
                                ? block * shape.k0
-                               : ((i / kSide * shape.k1 + block) * kSide + i % kSide) * shape.k0;
+                               : ((i / kSide * shape.a_pitch + block) * kSide + i % kSide) * shape.k0;
       for (int64_t c = 0; c < shape.k0; ++c)
         (*rows)[i * k + block * shape.k0 + c] = value_of(a[from + c]);
     }
@@ -106,6 +123,21 @@ void multiply_row(const Acc* a, const Acc* b, int64_t k, Acc (&sum)[kSide]) {
   }
 }
 
+// Rounds to HF32: to the nearest, ties to even or towards zero.
+float to_hf32(float value, bool even) {
+  const uint32_t bits = bit_cast<uint32_t>(value);
+  if ((bits & 0x7F800000) == 0x7F800000) return value;
+  const uint32_t half = (1U << (kHf32Dropped - 1)) - 1;
+  const uint32_t odd = even ? bits >> kHf32Dropped & 1 : 0;
+  return bit_cast<float>((bits + half + odd) >> kHf32Dropped << kHf32Dropped);
+}
+
+void round_operands(const Call& call, std::vector<float>* values) {
+  const bool even = call.registers[Register::hf32_to_zero] == 0;
+  for (float& value : *values) value = to_hf32(value, even);
+}
+void round_operands(const Call&, std::vector<uint32_t>*) {}
+
 template <typename In, typename Acc>
 void multiply(const Call& call, Memories& memories) {
   thread_local std::vector<Acc> rows;
@@ -115,14 +147,18 @@ void multiply(const Call& call, Memories& memories) {
   if (k == 0) return;
   unpack_a(shape, memories.operand<const In>(call, 1), &rows);
   unpack_b(shape, memories.operand<const In>(call, 2), &columns);
+  if (call.dtype(kA) == DType::float32 && call.registers[Register::hf32] != 0) {
+    round_operands(call, &rows);
+    round_operands(call, &columns);
+  }
+  const Acc* bias = shape.bias ? memories.operand<const Acc>(call, kBias) : nullptr;
   for (int64_t j = 0; j < shape.n1; ++j) {
     const int64_t width = j * kSide + kSide <= shape.n ? kSide : shape.n % kSide;
     Acc* c = memories.operand<Acc>(call, 0) + j * shape.m1 * kSide * kSide;
     for (int64_t i = 0; i < shape.m; ++i, c += kSide) {
       Acc sum[kSide] = {};
-      if (call.params[kInit] == 0) {
-        for (int64_t x = 0; x < kSide; ++x) sum[x] = c[x];
-      }
+      if (shape.accumulates) std::copy_n(c, kSide, sum);
+      if (shape.bias) std::copy_n(bias + j * kSide, width, sum);
       multiply_row(&rows[i * k], &columns[j * k * kSide], k, sum);
       for (int64_t x = 0; x < width; ++x) c[x] = sum[x];
     }
@@ -135,6 +171,8 @@ void run(Call& call, Memories& memories) {
       return multiply<Half, float>(call, memories);
     case DType::bfloat16:
       return multiply<BFloat, float>(call, memories);
+    case DType::float32:
+      return multiply<float, float>(call, memories);
     default:
       return multiply<Int<int8_t>, uint32_t>(call, memories);
   }
