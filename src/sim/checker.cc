@@ -125,27 +125,32 @@ void Checker::check_bounds(const Call& call, const Access& access,
   const std::string& buffer = context_.sites[call.site].buffers[access.operand];
   int64_t low = call.operands[access.operand] + access.start;
   int64_t high = call.operands[access.operand] + access.end();
-  int64_t limit = context_.program.space_bytes[static_cast<int>(space)];
+  Range limit{0, context_.program.space_bytes[static_cast<int>(space)]};
   std::string whole = name_of(space);
   if (space == Space::GM) {
     const GmArg* arg = context_.gm.find(buffer, call.operands[access.operand]);
     if (arg != nullptr) {
       low -= arg->base;
       high -= arg->base;
-      limit = arg->bytes;
+      limit.high = arg->bytes;
       whole = "`" + arg->name + "`";
     } else {
       whole = "every argument";
     }
   }
-  if (low >= 0 && high <= limit) return;
+  whole += " of " + std::to_string(limit.high) + " bytes";
+  if (const Range& held = call.buffers[access.operand]; held.known() && held.high <= limit.high) {
+    limit = held;
+    whole = (buffer.empty() ? "its tensor" : "`" + buffer + "`") + " at " + name_of(space) +
+            " bytes " + range(held.low, held.high);
+  }
+  if (low >= limit.low && high <= limit.high) return;
   Hazard hazard = at_operand("out_of_bounds", call, access.operand);
   hazard.low = low;
   hazard.high = high;
   hazard.message = context_.sites.describe(call.site) + (access.writes() ? " writes" : " reads") +
                    " bytes " + range(low, high) + " through operand " +
-                   call.op->operands[access.operand].name + ", outside " + whole + " of " +
-                   std::to_string(limit) + " bytes";
+                   call.op->operands[access.operand].name + ", outside " + whole;
   found->push_back(std::move(hazard));
 }
 

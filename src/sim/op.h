@@ -88,6 +88,14 @@ struct Setting {
 
 struct OpInfo;
 
+// The bytes of an on-chip buffer in its memory; empty: not known.
+struct Range {
+  int64_t low = 0;
+  int64_t high = 0;
+
+  bool known() const { return low < high; }
+};
+
 // One instruction about to run: decoded operands and parameters.
 struct Call {
   const OpInfo* op;
@@ -95,6 +103,7 @@ struct Call {
   uint32_t site;
   Space spaces[kMaxOperands];
   int64_t operands[kMaxOperands];  // byte address in its space, host pointer for GM
+  Range buffers[kMaxOperands];     // what each operand is a part of
   int64_t params[kMaxParams];
   Registers registers;  // when it was issued
   int64_t result;       // of get_value: int64, or the bits of a float64

@@ -37,7 +37,19 @@ std::string joined(const Json& dtypes) {
   return out;
 }
 
-void parse_operands(const Json& json, Site* site) {
+using Ranges = std::map<std::string, Range>;
+
+Ranges parse_buffers(const Json& json) {
+  Ranges ranges;
+  if (json.is_null()) return ranges;
+  for (const auto& [name, buffer] : json.fields()) {
+    const int64_t low = buffer.at("address").as_int();
+    ranges[name] = {low, low + buffer.at("bytes").as_int()};
+  }
+  return ranges;
+}
+
+void parse_operands(const Json& json, const Ranges& ranges, Site* site) {
   const OpInfo& op = *site->op;
   const std::vector<Json>& operands = json.at("operands").items();
   if (static_cast<int>(operands.size()) != op.n_operands) {
@@ -49,6 +61,7 @@ void parse_operands(const Json& json, Site* site) {
     site->spaces[i] = static_cast<Space>(index_of(kSpaceNames, space, "space"));
     const Json& buffer = operands[i]["buffer"];
     if (!buffer.is_null()) site->buffers[i] = buffer.as_string();
+    if (auto at = ranges.find(site->buffers[i]); at != ranges.end()) site->ranges[i] = at->second;
     if ((op.operands[i].spaces >> static_cast<int>(site->spaces[i]) & 1) == 0) {
       throw InputError(std::string(op.key) + " cannot take operand " + op.operands[i].name +
                        " in " + space);
@@ -80,7 +93,7 @@ void parse_words(const Json& json, Site* site) {
   }
 }
 
-Site parse_site(const Json& json) {
+Site parse_site(const Json& json, const Ranges& ranges) {
   Site site;
   const std::string& key = json.at("op").as_string();
   const int op = find_op(key);
@@ -92,7 +105,7 @@ Site parse_site(const Json& json) {
   site.variant = &site.op->variants[variant];
   site.text = json["text"].is_null() ? site.op->name : json["text"].as_string();
   if (!json["where"].is_null()) site.where = json["where"].as_string();
-  parse_operands(json, &site);
+  parse_operands(json, ranges, &site);
   parse_words(json, &site);
   return site;
 }
@@ -162,8 +175,9 @@ Program Program::parse(const std::string& text) {
          static_cast<DType>(index_of(kDTypeNames, param.at("dtype").as_string(), "dtype")),
          param.at("kind").as_string() == "tensor"});
   }
+  const Ranges ranges = parse_buffers(json["buffers"]);
   for (const Json& site : json.at("sites").items()) {
-    program.sites.push_back(parse_site(site));
+    program.sites.push_back(parse_site(site, ranges));
     program.require_timing(*program.sites.back().op);
   }
   return program;

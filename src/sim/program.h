@@ -24,6 +24,7 @@ struct Site {
   const Variant* variant = nullptr;
   std::array<Space, kMaxOperands> spaces{};
   std::array<std::string, kMaxOperands> buffers;
+  std::array<Range, kMaxOperands> ranges;  // of the on-chip buffers
   std::array<int64_t, kMaxWords> words{};  // operands, then parameters
   std::array<int8_t, kMaxWords>
       slots{};  // -1: the word is constant, else the dynamic argument it comes from

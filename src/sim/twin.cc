@@ -37,8 +37,8 @@ int32_t enum_value(int32_t handle, int32_t param, const char* value) {
   return -1;
 }
 
-Call make_call(Core& core, int32_t handle, const uint8_t* spaces, const int64_t* args,
-               int32_t n_args, const char* where) {
+Call make_call(Core& core, int32_t handle, const uint8_t* spaces, const TwinRange* ranges,
+               const int64_t* args, int32_t n_args, const char* where) {
   const OpInfo* op = row_of(handle);
   if (op == nullptr)
     throw InputError("the twin issues an instruction that the table does not have");
@@ -58,41 +58,46 @@ Call make_call(Core& core, int32_t handle, const uint8_t* spaces, const int64_t*
                        op->key + " in a wrong memory");
     }
     call.spaces[i] = static_cast<Space>(spaces[i]);
+    if (ranges != nullptr) call.buffers[i] = {ranges[i].low, ranges[i].high};
   }
   std::copy_n(args, op->n_operands, call.operands);
   std::copy_n(args + op->n_operands, op->n_params, call.params);
   return call;
 }
 
-int64_t issue_any(int32_t handle, const uint8_t* spaces, const int64_t* args, int32_t n_args,
-                  const char* where) {
+int64_t issue_any(int32_t handle, const uint8_t* spaces, const TwinRange* ranges,
+                  const int64_t* args, int32_t n_args, const char* where) {
   if (current_core() == nullptr) return -1;
   return issue_call(
-      [=](Core& core) { return make_call(core, handle, spaces, args, n_args, where); });
+      [=](Core& core) { return make_call(core, handle, spaces, ranges, args, n_args, where); });
 }
 
-int32_t issue(int32_t handle, const uint8_t* spaces, const int64_t* args, int32_t n_args,
-              const char* where) {
-  return static_cast<int32_t>(issue_any(handle, spaces, args, n_args, where));
+int32_t issue(int32_t handle, const uint8_t* spaces, const TwinRange* ranges, const int64_t* args,
+              int32_t n_args, const char* where) {
+  return static_cast<int32_t>(issue_any(handle, spaces, ranges, args, n_args, where));
 }
 
-int64_t get_int(int32_t handle, int32_t space, int64_t address, const char* where) {
+int64_t get_int(int32_t handle, int32_t space, TwinRange range, int64_t address,
+                const char* where) {
   const auto spaces = static_cast<uint8_t>(space);
-  return issue_any(handle, &spaces, &address, 1, where);
+  return issue_any(handle, &spaces, &range, &address, 1, where);
 }
 
-double get_float(int32_t handle, int32_t space, int64_t address, const char* where) {
-  return bit_cast<double>(get_int(handle, space, address, where));
+double get_float(int32_t handle, int32_t space, TwinRange range, int64_t address,
+                 const char* where) {
+  return bit_cast<double>(get_int(handle, space, range, address, where));
 }
 
-int32_t set_int(int32_t handle, int32_t space, int64_t address, int64_t value, const char* where) {
+int32_t set_int(int32_t handle, int32_t space, TwinRange range, int64_t address, int64_t value,
+                const char* where) {
   const auto spaces = static_cast<uint8_t>(space);
   const int64_t args[] = {address, value};
-  return issue(handle, &spaces, args, 2, where);
+  return issue(handle, &spaces, &range, args, 2, where);
 }
 
-int32_t set_float(int32_t handle, int32_t space, int64_t address, double value, const char* where) {
-  return set_int(handle, space, address, bit_cast<int64_t>(value), where);
+int32_t set_float(int32_t handle, int32_t space, TwinRange range, int64_t address, double value,
+                  const char* where) {
+  return set_int(handle, space, range, address, bit_cast<int64_t>(value), where);
 }
 
 int64_t block_idx() { return current_core() == nullptr ? -1 : current_core()->id(); }

@@ -21,7 +21,7 @@
 
 #include <stdint.h>
 
-#define TVM_ASCEND_TWIN_VERSION 1
+#define TVM_ASCEND_TWIN_VERSION 2
 
 // Numbering of spaces in the `spaces` array of issue(), the order of tvm_ascend.isa.instr.Space.
 enum TwinSpace {
@@ -34,6 +34,12 @@ enum TwinSpace {
   kTwinBT = 6,
   kTwinFB = 7,
 };
+
+// Bytes of a memory, `high` not included.
+typedef struct TwinRange {
+  int64_t low;
+  int64_t high;
+} TwinRange;
 
 typedef struct TwinApi {
   int32_t version;  // TVM_ASCEND_TWIN_VERSION of the simulator
@@ -55,18 +61,23 @@ typedef struct TwinApi {
   //   enum             the index enum_value() returns
   //   scalar of a type variable of the row ("T"): bits of a float64 for float16/bfloat16/float32,
   //   else the int64 value
-  // `spaces` holds one TwinSpace per operand. `where` names the statement in reports
+  // `spaces` holds one TwinSpace per operand, `ranges` the bytes of its memory that each operand's
+  // tensor has (equal ends: not known); it may be NULL. `where` names the statement in reports
   // ("kernel.cce:42"), may be NULL; it must outlive the launch. Returns 0.
-  int32_t (*issue)(int32_t op, const uint8_t* spaces, const int64_t* args, int32_t n_args,
-                   const char* where);
+  int32_t (*issue)(int32_t op, const uint8_t* spaces, const TwinRange* ranges, const int64_t* args,
+                   int32_t n_args, const char* where);
 
   // The scalar unit's element access (rows get_value and set_value; `op` as found for the element
-  // dtype, `space` a TwinSpace, `address` as in issue()). The float forms serve float16, bfloat16
-  // and float32, the int forms every other dtype.
-  double (*get_float)(int32_t op, int32_t space, int64_t address, const char* where);
-  int64_t (*get_int)(int32_t op, int32_t space, int64_t address, const char* where);
-  int32_t (*set_float)(int32_t op, int32_t space, int64_t address, double value, const char* where);
-  int32_t (*set_int)(int32_t op, int32_t space, int64_t address, int64_t value, const char* where);
+  // dtype, `space` a TwinSpace, `range` and `address` as in issue()). The float forms serve
+  // float16, bfloat16 and float32, the int forms every other dtype.
+  double (*get_float)(int32_t op, int32_t space, TwinRange range, int64_t address,
+                      const char* where);
+  int64_t (*get_int)(int32_t op, int32_t space, TwinRange range, int64_t address,
+                     const char* where);
+  int32_t (*set_float)(int32_t op, int32_t space, TwinRange range, int64_t address, double value,
+                       const char* where);
+  int32_t (*set_int)(int32_t op, int32_t space, TwinRange range, int64_t address, int64_t value,
+                     const char* where);
 
   int64_t (*block_idx)(void);  // AscendC::GetBlockIdx()
   int64_t (*block_num)(void);  // AscendC::GetBlockNum()

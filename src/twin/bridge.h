@@ -88,6 +88,7 @@ int64_t Word(T value) {
 struct Place {
   TwinSpace space;
   int64_t address;
+  TwinRange range;
 };
 
 template <typename Tensor>
@@ -124,6 +125,15 @@ inline const char* Where(int line) {
   return place.c_str();
 }
 
+template <typename T>
+TwinRange RangeOf(const T& argument) {
+  if constexpr (std::is_class_v<T> && !kFloating<T>) {
+    return PlaceOf(argument).range;
+  } else {
+    return {0, 0};
+  }
+}
+
 // Whether an operand is in one of the memories.
 template <TwinSpace... spaces, typename T>
 bool IsIn(const T& argument) {
@@ -136,9 +146,10 @@ template <int operands, typename... Args>
 uint32_t Issue(int32_t row, int line, const Args&... args) {
   static_assert(operands <= sizeof...(Args), "operands come first");
   const uint8_t spaces[] = {SpaceOf(args)...};
+  const TwinRange ranges[] = {RangeOf(args)...};
   const int64_t words[] = {WordOf(args)...};
   return static_cast<uint32_t>(
-      api->issue(row, spaces, words, static_cast<int32_t>(sizeof...(Args)), Where(line)));
+      api->issue(row, spaces, ranges, words, static_cast<int32_t>(sizeof...(Args)), Where(line)));
 }
 
 // The scalar unit's access to one element.
@@ -147,10 +158,10 @@ T Get(Place place, int line) {
   static const int32_t row = Find<T>("get_value");
   const char* where = Where(line);
   if constexpr (kFloating<T>) {
-    const double wide = api->get_float(row, place.space, place.address, where);
+    const double wide = api->get_float(row, place.space, place.range, place.address, where);
     return static_cast<T>(static_cast<float>(wide));
   } else {
-    return static_cast<T>(api->get_int(row, place.space, place.address, where));
+    return static_cast<T>(api->get_int(row, place.space, place.range, place.address, where));
   }
 }
 
@@ -159,9 +170,9 @@ void Set(Place place, T value, int line) {
   static const int32_t row = Find<T>("set_value");
   const char* where = Where(line);
   if constexpr (kFloating<T>) {
-    api->set_float(row, place.space, place.address, static_cast<float>(value), where);
+    api->set_float(row, place.space, place.range, place.address, static_cast<float>(value), where);
   } else {
-    api->set_int(row, place.space, place.address, static_cast<int64_t>(value), where);
+    api->set_int(row, place.space, place.range, place.address, static_cast<int64_t>(value), where);
   }
 }
 

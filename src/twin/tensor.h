@@ -46,7 +46,7 @@ class LocalTensor {
 
   LocalTensor() = default;
   LocalTensor(TPosition pos, uint32_t addr, uint32_t tileSize)
-      : position_(pos), address_(addr), size_(tileSize) {}
+      : position_(pos), address_(addr), start_(addr), size_(tileSize) {}
 
   PrimType GetValue(const uint32_t offset, const int line = __builtin_LINE()) const {
     return twin::Get<T>((*this)[offset].place(), line);
@@ -66,11 +66,18 @@ class LocalTensor {
   uint32_t GetSize() const { return size_; }
   int32_t GetPosition() const { return static_cast<int32_t>(position_); }
 
-  twin::Place place() const { return {twin::SpaceOfPosition(position_), address_}; }
+  twin::Place place() const {
+    constexpr int64_t kBlock = 32;  // memory is handed out in these
+    const int64_t bytes = static_cast<int64_t>(size_) * static_cast<int64_t>(sizeof(T));
+    return {twin::SpaceOfPosition(position_),
+            address_,
+            {start_, start_ + (bytes + kBlock - 1) / kBlock * kBlock}};
+  }
 
  private:
   TPosition position_ = TPosition::VECCALC;
   int64_t address_ = 0;
+  int64_t start_ = 0;  // of the whole tensor, wherever this part of it begins
   uint32_t size_ = 0;
 };
 
@@ -100,7 +107,7 @@ class GlobalTensor {
 
   uint64_t GetSize() const { return size_; }
 
-  twin::Place place() const { return {kTwinGM, address_}; }
+  twin::Place place() const { return {kTwinGM, address_, {0, 0}}; }
 
  private:
   int64_t address_ = 0;

@@ -33,6 +33,23 @@ def test_the_end_of_ub(count, inside):
     assert str(SPACES["ub"]) in hazard["message"]
 
 
+@pytest.mark.parametrize(
+    ("byte", "count", "inside"), [(256, 64, True), (256, 65, False), (252, 8, False)]
+)
+def test_the_ends_of_a_buffer(byte, count, inside):
+    machine = Machine(program={"buffers": {"tile": {"address": 256, "bytes": 256}}})
+    machine.issue("duplicate", "float32", ub(0, "other"), 1.0, 64)
+    machine.issue("set_value", "float32", ub(byte, "tile"), 1.0)
+    machine.barrier()
+    machine.issue("duplicate", "float32", ub(byte // 32 * 32, "tile"), 1.0, count)
+    if inside:
+        machine.clean()
+        return
+    hazard = machine.hazards()[0]
+    assert (hazard["kind"], hazard["space"]) == ("out_of_bounds", "ub")
+    assert "outside `tile` at ub bytes [256, 512)" in hazard["message"]
+
+
 @pytest.mark.parametrize(("element", "count"), [(-1, 4), (0, 65), (64, 1)])
 def test_outside_an_argument(element, count):
     machine = with_array()

@@ -38,20 +38,23 @@ ADD_ONE = """
   static const int32_t put = api->find("set_value", "float32");
   const uint8_t in[] = {kTwinUB, kTwinGM}, vec[] = {kTwinUB, kTwinUB};
   const int64_t copy[] = {0, args[0] + api->block_idx() * 256, 1, 256, 0, 0, 0, 0, 0, bits(0)};
-  api->issue(load, in, copy, 10, "kernel.cce:3");
+  api->issue(load, in, nullptr, copy, 10, "kernel.cce:3");
   const int64_t flag[] = {api->enum_value(set, 0, "MTE2_V"), 0};
   SYNC
   const int64_t add[] = {512, 0, bits(1.0), 64};
-  api->issue(adds, vec, add, 4, "kernel.cce:5");
+  api->issue(adds, vec, nullptr, add, 4, "kernel.cce:5");
   const int64_t back[] = {api->enum_value(set, 0, "V_S"), 0};
-  api->issue(set, nullptr, back, 2, nullptr);
-  api->issue(wait, nullptr, back, 2, nullptr);
+  api->issue(set, nullptr, nullptr, back, 2, nullptr);
+  api->issue(wait, nullptr, nullptr, back, 2, nullptr);
   for (int i = 0; i < 64; ++i) {
-    const double x = api->get_float(get, kTwinUB, 512 + 4 * i, "kernel.cce:8");
-    api->set_float(put, kTwinGM, args[0] + api->block_idx() * 256 + 4 * i, x, "kernel.cce:9");
+    const double x = api->get_float(get, kTwinUB, {}, 512 + 4 * i, "kernel.cce:8");
+    api->set_float(put, kTwinGM, {}, args[0] + api->block_idx() * 256 + 4 * i, x, "kernel.cce:9");
   }
 """
-SYNC = "api->issue(set, nullptr, flag, 2, nullptr); api->issue(wait, nullptr, flag, 2, nullptr);"
+SYNC = """
+  api->issue(set, nullptr, nullptr, flag, 2, nullptr);
+  api->issue(wait, nullptr, nullptr, flag, 2, nullptr);
+"""
 
 
 def library(folder, body, prelude=PRELUDE):
@@ -117,14 +120,14 @@ def test_a_hazard_names_the_places_in_the_source(tmp_path):
 @pytest.mark.parametrize(
     ("body", "text"),
     [
-        ("api->issue(-1, nullptr, nullptr, 0, nullptr);", "the table does not have"),
+        ("api->issue(-1, nullptr, nullptr, nullptr, 0, nullptr);", "the table does not have"),
         (
-            'api->issue(api->find("set_flag", ""), nullptr, nullptr, 0, nullptr);',
+            'api->issue(api->find("set_flag", ""), nullptr, nullptr, nullptr, 0, nullptr);',
             "with 0 arguments, the row has 2",
         ),
         (
             """const uint8_t gm = kTwinGM; const int64_t words[] = {0, 0, 8};
-            api->issue(api->find("duplicate", "float32"), &gm, words, 3, nullptr);""",
+            api->issue(api->find("duplicate", "float32"), &gm, nullptr, words, 3, nullptr);""",
             "operand dst of duplicate in a wrong memory",
         ),
     ],
@@ -143,7 +146,7 @@ def test_look_ups_of_unknown_names_fail(tmp_path):
           api->enum_value(set, 0, "NONE") == -1 && api->enum_value(set, 1, "NONE") == -1 &&
           api->block_num() == 2;
       const int32_t put = api->find("set_value", "float32");
-      api->set_float(put, kTwinGM, args[0] + 4 * api->block_idx(), good ? -5 : -6, nullptr);
+      api->set_float(put, kTwinGM, {}, args[0] + 4 * api->block_idx(), good ? -5 : -6, nullptr);
     """
     run(library(tmp_path, body), machine)
     assert data[:2].tolist() == [-5, -5]

@@ -54,8 +54,19 @@ def _table(kernel: walk.Kernel, chip: ChipSpec, sites: list[dict]) -> dict:
         "event_ids": chip.event_ids,
         "usable_event_ids": chip.usable_event_ids,
         "params": [_param(p) for p in kernel.params],
+        "buffers": _buffers(kernel, chip),
         "dynamic_max": MAX_DYNAMIC,
         "sites": sites,
+    }
+
+
+def _buffers(kernel: walk.Kernel, chip: ChipSpec) -> dict:
+    """On-chip buffers by name, in whole blocks as memory is planned; all versions count."""
+    block = chip.block_bytes
+    return {
+        p.name: {"address": p.address, "bytes": -(-p.elements * p.itemsize // block) * block}
+        for p in kernel.buffers.values()
+        if p.space is not Space.GM and p.elements is not None
     }
 
 
