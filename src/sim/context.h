@@ -37,7 +37,8 @@ struct Context {
         interrupt(std::move(interrupt)),
         gm(std::move(args)),
         sites(program.sites),
-        hazards(options) {}
+        hazards(options),
+        touched(gm.args().size()) {}
 
   const Program& program;
   const Options& options;
@@ -49,7 +50,8 @@ struct Context {
   std::vector<TraceEvent> trace;
   std::vector<int64_t> instructions = std::vector<int64_t>(kOpCount);
   std::array<std::array<int64_t, kSpaces>, kSpaces>
-      moved{};  // bytes by source and destination space
+      moved{};                   // bytes by source and destination space
+  std::vector<int64_t> touched;  // bytes moved from or to each argument
 };
 
 }  // namespace tvm_ascend::sim

@@ -195,6 +195,8 @@ void Core::count(const Call& call, const AccessList& list) {
     if (access.operand == outside && access.kind != AccessKind::Undefined) bytes += access.total();
   }
   context_.moved[static_cast<int>(call.spaces[1])][static_cast<int>(call.spaces[0])] += bytes;
+  if (const GmArg* arg = context_.gm.find({}, call.operands[outside]))
+    context_.touched[arg - context_.gm.args().data()] += bytes;
 }
 
 void Core::time(const Call& call) {

@@ -161,7 +161,8 @@ Program Program::parse(const std::string& text) {
   program.space_bytes[static_cast<int>(Space::GM)] = 0;
   parse_timing(json, &program);
   for (Constant name : {Constant::QUEUE_DEPTH, Constant::SCALAR_ISSUE, Constant::COUNT_FORM_ISSUE,
-                        Constant::CORE_START_CYCLES, Constant::LAUNCH_CYCLES}) {
+                        Constant::CORE_START_CYCLES, Constant::LAUNCH_CYCLES,
+                        Constant::HBM_BYTES_PER_CYCLE, Constant::L2_WARM_BYTES}) {
     require_constant(program, name);
   }
   program.clock_hz = json.at("clock_hz").as_float();
@@ -204,6 +205,10 @@ Options Options::parse(const std::string& text) {
   }
   if (const Json& most = json["max_hazards"]; !most.is_null())
     options.max_hazards = static_cast<int>(most.as_int());
+  if (const Json& fresh = json["fresh"]; !fresh.is_null()) {
+    for (const Json& param : fresh.items())
+      options.fresh.push_back(static_cast<int>(param.as_int()));
+  }
   return options;
 }
 

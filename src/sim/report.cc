@@ -82,15 +82,30 @@ void write_added_sites(const Context& context, JsonWriter* out) {
 
 }  // namespace
 
+// What HBM takes for the bytes of every argument that were used, once: what several cores or
+// iterations use comes from L2 after the first time, and so does what earlier kernels left there.
+int64_t hbm_cycles(const Context& context) {
+  double bytes = 0;
+  for (size_t i = 0; i < context.touched.size(); ++i)
+    bytes += static_cast<double>(std::min(context.touched[i], context.gm.args()[i].bytes));
+  const double cold = std::max(0.0, bytes - context.program.constant(Constant::L2_WARM_BYTES));
+  return static_cast<int64_t>(
+      std::ceil(cold / context.program.constant(Constant::HBM_BYTES_PER_CYCLE)));
+}
+
 std::string report_json(const Context& context) {
   JsonWriter out;
-  int64_t slowest = 0;
+  const auto start =
+      static_cast<int64_t>(std::ceil(context.program.constant(Constant::CORE_START_CYCLES)));
+  const int64_t hbm = hbm_cycles(context);
+  int64_t slowest = start + hbm;
   for (const CoreSummary& core : context.cores) slowest = std::max(slowest, core.cycles);
   const auto launch =
       static_cast<int64_t>(std::ceil(context.program.constant(Constant::LAUNCH_CYCLES)));
   const int64_t cycles = slowest + launch;
   out.open('{').key("cycles").value(cycles);
   out.key("time_us").value(static_cast<double>(cycles) / context.program.clock_hz * 1e6);
+  out.key("hbm_cycles").value(hbm);
   write_cores(context, &out);
   write_counts(context, &out);
   out.key("hazards").open('[');

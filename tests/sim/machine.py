@@ -31,6 +31,8 @@ CONSTANTS = dict.fromkeys(all_constants(), 7) | {
     "CORE_START_CYCLES": 0,
     "LAUNCH_CYCLES": 0,
     "SYNC_ISSUE": 1,
+    "GM_LINE_BYTES": 1,
+    "HBM_BYTES_PER_CYCLE": 1e9,
 }
 RATE = {"head": 10, "tail": 14, "b8": 1, "b16": 1, "b32": 1}
 

@@ -212,3 +212,30 @@ def test_l0_rate_depends_on_the_space():
         machine.issue("load_data_2d", "float16", At(space, 0), At("l1", 0), 0, 64, 1, 0, 0)
     a, b = (entry["cycles"] for entry in machine.inspect())
     assert b - a == 64 * 512 // 256
+
+
+def test_what_hbm_delivers_bounds_a_launch():
+    def run(loads, warm):
+        constants = {"HBM_BYTES_PER_CYCLE": 2, "L2_WARM_BYTES": warm, "CORE_START_CYCLES": 30}
+        machine = Machine(constants=constants)
+        machine.tensor("data", np.zeros(4096, "float32"))
+        for _ in range(loads):
+            machine.load(ub(0), Gm("data"), 4096, "float32")
+            machine.barrier("MTE2")
+        report = machine.clean()
+        return report["cycles"], report["hbm_cycles"]
+
+    assert run(1, 0) == (30 + 8192, 8192)
+    assert run(2, 0)[1] == 8192, "the second time it comes from L2"
+    assert run(1, 4096)[1] == 6144, "so does what is there before the launch"
+    assert run(1, 10**6)[1] == 0
+
+
+def test_rows_that_start_inside_a_line_move_whole_lines():
+    line = {**CONSTANTS, "GM_LINE_BYTES": 512, "GM_ROW_CYCLES": 0, "GM_READ_BYTES_PER_CYCLE": 1}
+    calls = formula.helpers(line)
+    assert calls["gm_read"](10, 512, 512) == 5120
+    assert calls["gm_read"](10, 512, 510) == 10 * (512 + 510)
+    assert calls["gm_read"](10, 288, 0) == 2880, "rows without a gap are one"
+    assert calls["gm_read_nd2nz"](10, 288, 288) == 10 * (288 + 480)
+    assert calls["gm_read_nd2nz"](1, 288, 288) == 288

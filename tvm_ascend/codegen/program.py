@@ -42,7 +42,7 @@ def build_program(func: tirx.PrimFunc, chip: ChipSpec) -> Program:
 
 
 def _table(kernel: walk.Kernel, chip: ChipSpec, sites: list[dict]) -> dict:
-    constants = chip.timing_constants(kernel.core_type, kernel.grid)
+    constants = chip.timing_constants(kernel.core_type, kernel.grid, len(sites))
     return {
         "kernel": kernel.name,
         "core_type": kernel.core_type,

@@ -2,7 +2,8 @@
 """The 910B family and A3: one literal per chip, every number with its source.
 
 ``[doc]`` is stated by a public source, ``[measured]`` was measured on a chip, ``[derived]`` is
-arithmetic on such numbers, ``[guess]`` is neither. Section numbers are those of the project's fact
+arithmetic on such numbers, ``[fit: rows]`` was fitted on the measured rows that
+``benchmarks/measured.py`` compares with, ``[guess]`` is neither. Section numbers are those of the project's fact
 sheet.
 """
 
@@ -118,6 +119,7 @@ CONSTANTS = {
     # under 0.1 [derived: MEASURED]; how the rest divides between reading and writing is a [guess].
     "GM_READ_LATENCY": 500,
     "GM_WRITE_LATENCY": 300,
+    "GM_LINE_BYTES": 512,  # a request that starts inside a line moves all of it [doc: 1.4]
     "GM_BURST_CYCLES": 20,  # 128-byte packets leave every 20.6 cycles [measured: 5.5b]
     "SCALAR_ISSUE": 1,  # [doc: 5.4]
     "COUNT_FORM_ISSUE": 4,  # setting and restoring counter mode [doc: 5.4]
@@ -132,29 +134,30 @@ CONSTANTS = {
 # cycles a tile of 64 against 488 in one piece [derived: 5.5, 5.5b].
 GM_ROW_CYCLES = {"AIC": 1.8, "AIV": 0.7}
 
+# In a model, weights come cold from HBM, and what Vector kernels read was written just before: adds
+# and casts of up to 25 MB run at 1.6 TB/s and more, larger ones at 1.1 to 1.4 [fit: rows].
+L2_WARM_BYTES = {"AIC": 0, "AIV": 7.5e6}
+
+# Vector kernels that do nothing take 1.2 us on 1 core, 3.2 on 16, 7 on 48; Cube kernels 6.2 us on 1
+# core, 8 to 11 on 20 [fit: rows, MEASURED]. Of 43 to 48 Vector cores 2.5 to 4.1 us lie outside the
+# cores [measured: MEASURED]; the rest is that cores start one after the other.
+LAUNCH_SECONDS = {
+    "AIV": ((1, 0.55e-6), (48, 5.25e-6)),
+    "AIC": ((1, 4.0e-6), (24, 4.25e-6)),
+}
+# Instruction cache misses are 10 to 20 % of kernels under 10 us, which grow with their number of
+# statements and cores [measured: MEASURED]; amounts [fit: rows].
+FETCH_SECONDS = ((1, 0.037e-6), (48, 0.08e-6))
+FIRST_STATEMENTS = 9
+
 PATHS_910B1 = Paths(
-    # [doc: 5.4, table per number of cores]
+    # Up to 24 cores [doc: 5.4, table per number of cores]; beyond, that table shows what HBM gives,
+    # which has a limit of its own here. 48 cores: 1.6 and 1.5 times the table [fit: rows].
     gm_to_ub=_gigabytes(
-        (1, 100.9),
-        (2, 64.5),
-        (4, 77.9),
-        (8, 68.9),
-        (16, 73.3),
-        (24, 65.1),
-        (32, 53.3),
-        (40, 41.6),
-        (48, 33.7),
+        (1, 100.9), (2, 64.5), (4, 77.9), (8, 68.9), (16, 73.3), (24, 65.1), (48, 54)
     ),
     ub_to_gm=_gigabytes(
-        (1, 188.5),
-        (2, 210.5),
-        (4, 130.3),
-        (8, 115.0),
-        (16, 100.4),
-        (24, 76.7),
-        (32, 55.9),
-        (40, 42.6),
-        (48, 34.3),
+        (1, 188.5), (2, 210.5), (4, 130.3), (8, 115.0), (16, 100.4), (24, 76.7), (48, 51)
     ),
     # Cube operands are read by several cores, so most reads hit L2: one core [doc: 5.4, L2 to L1];
     # 24 cores read 512-byte rows at 152 GB/s in an 8192-cubed matmul, which is 213 plus the cost
@@ -162,30 +165,37 @@ PATHS_910B1 = Paths(
     gm_to_l1=_gigabytes((1, 221), (24, 213)),
     l0c_to_gm=_gigabytes((1, 155), (24, 140)),  # [measured: MEASURED, fixpipe]
     gm_row_cycles=GM_ROW_CYCLES,
+    # 1.6 to 1.8 TB/s [doc: 1.3]; casts on an A3 get 1.5, weights of decode matmuls 1.27 [fit: rows].
+    hbm_bytes_per_second=1.5e12,
+    l2_warm_bytes=L2_WARM_BYTES,
 )
 
 PATHS_910B4 = Paths(
-    # [doc: 5.4, table per number of cores]
+    # Up to 24 cores [doc: 5.4]; 40 cores as for the 910B1 [fit: rows].
     gm_to_ub=_gigabytes(
-        (1, 64.4), (2, 41.1), (4, 49.7), (8, 44.0), (16, 46.7), (24, 41.5), (32, 34.0), (40, 26.5)
+        (1, 64.4), (2, 41.1), (4, 49.7), (8, 44.0), (16, 46.7), (24, 41.5), (40, 41.5)
     ),
     ub_to_gm=_gigabytes(
-        (1, 131.3), (2, 146.7), (4, 90.8), (8, 80.2), (16, 70.0), (24, 53.4), (32, 39.0), (40, 29.7)
+        (1, 131.3), (2, 146.7), (4, 90.8), (8, 80.2), (16, 70.0), (24, 53.4), (40, 29.7)
     ),
-    # Mostly L2 hits as above; the documented 135 GB/s of one core [doc: 5.4] cannot feed the 0.85
-    # of the Cube's peak that large matmuls reach on a 910B4-1, 190 can [derived: MEASURED].
-    gm_to_l1=_gigabytes((1, 190), (20, 190)),
+    # Mostly L2 hits as above. The documented 135 GB/s of one core [doc: 5.4] cannot feed the 0.85
+    # of the Cube's peak that large matmuls reach on a 910B4-1; 209 can: 12 of them within 3 % in
+    # the median [fit: rows].
+    gm_to_l1=_gigabytes((1, 209), (20, 209)),
     l0c_to_gm=_gigabytes((1, 155), (20, 140)),  # [measured: MEASURED, fixpipe]
     gm_row_cycles=GM_ROW_CYCLES,
+    hbm_bytes_per_second=0.8e12,  # half of the 910B1 [doc: 1.3]
+    l2_warm_bytes=L2_WARM_BYTES,
 )
 
 # The published table of the 910B4-1 doubles that of the 910B4 and contradicts what was measured on
-# a 910B4-1: adds over 10 MB stream 1438 GB/s, two thirds of it reads, which is 0.905 of the 910B4
-# table [measured: MEASURED].
+# a 910B4-1: adds of 100 to 180 MB get 1.1 to 1.45 TB/s, weights of decode matmuls 0.7 to 1.1
+# [fit: rows].
 PATHS_910B4_1 = replace(
     PATHS_910B4,
     gm_to_ub=_scaled(PATHS_910B4.gm_to_ub, 0.905),
     ub_to_gm=_scaled(PATHS_910B4.ub_to_gm, 0.905),
+    hbm_bytes_per_second=1.19e12,
 )
 
 ASCEND_910B1 = ChipSpec(
@@ -215,9 +225,9 @@ ASCEND_910B1 = ChipSpec(
     vector=VECTOR,
     constants=CONSTANTS,
     paths=PATHS_910B1,
-    # Task time minus core time: 0.48 us on 1 core, 1.9 on 16, 2.5 to 4.1 on 43 to 48 [measured:
-    # MEASURED].
-    launch_seconds=((1, 0.48e-6), (16, 1.9e-6), (48, 3.3e-6)),
+    launch_seconds=LAUNCH_SECONDS,
+    first_statements=FIRST_STATEMENTS,
+    fetch_seconds=FETCH_SECONDS,
 )
 
 ASCEND_910B2 = replace(

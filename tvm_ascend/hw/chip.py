@@ -47,6 +47,10 @@ class Paths:
     l0c_to_gm: Curve
     gm_row_cycles: Mapping[str, float]
     """Cycles of starting one more row of a strided copy, by the kind of core."""
+    hbm_bytes_per_second: float
+    """What all cores together get of bytes that are in no cache."""
+    l2_warm_bytes: Mapping[str, float]
+    """Bytes of a kernel's tensors that the kernels before it left in L2, by the kind of core."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +83,12 @@ class ChipSpec:
     vector: Mapping[str, VectorTiming]
     constants: Mapping[str, float]
     paths: Paths
-    launch_seconds: Curve
+    launch_seconds: Mapping[str, Curve]
+    """From the start of a task to that of its cores and back, by their kind and number."""
+    first_statements: int
+    """Statements of a kernel whose code is there when a core starts."""
+    fetch_seconds: Curve
+    """For the code of one more statement, by the number of cores that fetch it at once."""
 
     def capacity(self, space: str) -> int:
         """Bytes a kernel may use of an on-chip memory, by the value of its ``Space``."""
@@ -103,18 +112,26 @@ class ChipSpec:
         """Number of cores of kind ``AIC`` or ``AIV``."""
         return {"AIC": self.aic_cores, "AIV": self.aiv_cores}[core_type.upper()]
 
-    def timing_constants(self, core_type: str, cores: int) -> dict[str, float]:
-        """Every constant of a launch that keeps ``cores`` cores of ``core_type`` busy."""
+    def timing_constants(self, core_type: str, cores: int, statements: int = 0) -> dict[str, float]:
+        """Every constant of a launch that keeps ``cores`` cores of ``core_type`` busy.
+
+        ``statements`` are those of the kernel, whose code every core fetches first.
+        """
         kind, paths = core_type.upper(), self.paths
         read, write = {
             "AIV": (paths.gm_to_ub, paths.ub_to_gm),
             "AIC": (paths.gm_to_l1, paths.l0c_to_gm),
         }[kind]
+        late = max(0, statements - self.first_statements)
+        fetch = late * interpolate(self.fetch_seconds, cores) * self.clock_hz
         return {
             **self.constants,
+            "CORE_START_CYCLES": self.constants["CORE_START_CYCLES"] + fetch,
             "GM_READ_BYTES_PER_CYCLE": interpolate(read, cores) / self.clock_hz,
             "GM_WRITE_BYTES_PER_CYCLE": interpolate(write, cores) / self.clock_hz,
             "GM_ROW_CYCLES": paths.gm_row_cycles[kind],
-            "LAUNCH_CYCLES": interpolate(self.launch_seconds, cores) * self.clock_hz,
+            "HBM_BYTES_PER_CYCLE": paths.hbm_bytes_per_second / self.clock_hz,
+            "L2_WARM_BYTES": paths.l2_warm_bytes[kind],
+            "LAUNCH_CYCLES": interpolate(self.launch_seconds[kind], cores) * self.clock_hz,
             "QUEUE_DEPTH": self.queue_depth,
         }

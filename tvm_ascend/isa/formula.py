@@ -50,9 +50,14 @@ OPERATORS: dict[type, Callable[[Any, Any], Any]] = {
 }
 
 HELPER_CONSTANTS = {
-    "gm_read": ("GM_BURST_CYCLES", "GM_ROW_CYCLES", "GM_READ_BYTES_PER_CYCLE"),
-    "gm_write": ("GM_BURST_CYCLES", "GM_ROW_CYCLES", "GM_WRITE_BYTES_PER_CYCLE"),
-    "gm_read_nd2nz": ("GM_BURST_CYCLES", "GM_ROW_CYCLES", "GM_READ_BYTES_PER_CYCLE"),
+    "gm_read": ("GM_BURST_CYCLES", "GM_ROW_CYCLES", "GM_LINE_BYTES", "GM_READ_BYTES_PER_CYCLE"),
+    "gm_write": ("GM_BURST_CYCLES", "GM_ROW_CYCLES", "GM_LINE_BYTES", "GM_WRITE_BYTES_PER_CYCLE"),
+    "gm_read_nd2nz": (
+        "GM_BURST_CYCLES",
+        "GM_ROW_CYCLES",
+        "GM_LINE_BYTES",
+        "GM_READ_BYTES_PER_CYCLE",
+    ),
     "fixpipe_write": ("GM_BURST_CYCLES", "GM_ROW_CYCLES", "GM_WRITE_BYTES_PER_CYCLE"),
     "l0_bytes_per_cycle": ("L0A_BYTES_PER_CYCLE", "L0B_BYTES_PER_CYCLE"),
 }
@@ -62,6 +67,8 @@ CORE_CONSTANTS = (
     "COUNT_FORM_ISSUE",
     "CORE_START_CYCLES",
     "LAUNCH_CYCLES",
+    "HBM_BYTES_PER_CYCLE",
+    "L2_WARM_BYTES",
 )
 CONSTANT = re.compile(r"[A-Z][A-Z0-9_]*[A-Z0-9]")
 
@@ -127,11 +134,18 @@ def ceildiv(a: Any, b: Any) -> Any:
 def helpers(k: Constants) -> dict[str, Callable[..., Any]]:
     """The callables of a cycle text for a chip's constants; src/sim/formula.h is the C++ half."""
 
+    def strayed(pitch: float) -> float:
+        # Rows that start anywhere in a line move the rest of their first and last line too.
+        line = int(k["GM_LINE_BYTES"])
+        return line - math.gcd(int(pitch), line)
+
     def copy(rate: str) -> Callable[[float, float, float], float]:
         def cycles(rows: float, row_bytes: float, gap: float) -> float:
-            bursts = rows if gap else 1
-            moving = rows * row_bytes / k[rate] + bursts * k["GM_ROW_CYCLES"]
-            return max(k["GM_BURST_CYCLES"], moving)
+            if not gap:
+                rows, row_bytes = 1, rows * row_bytes
+            elif rows > 1:
+                row_bytes += strayed(row_bytes + gap)
+            return by_rows(rate, rows, row_bytes)
 
         return cycles
 
@@ -145,7 +159,7 @@ def helpers(k: Constants) -> dict[str, Callable[..., Any]]:
         "gm_read": copy("GM_READ_BYTES_PER_CYCLE"),
         "gm_write": copy("GM_WRITE_BYTES_PER_CYCLE"),
         "gm_read_nd2nz": lambda rows, row_bytes, pitch: by_rows(
-            "GM_READ_BYTES_PER_CYCLE", rows, row_bytes
+            "GM_READ_BYTES_PER_CYCLE", rows, row_bytes + (strayed(pitch) if rows > 1 else 0)
         ),
         "fixpipe_write": lambda rows, row_bytes: by_rows(
             "GM_WRITE_BYTES_PER_CYCLE", rows, row_bytes

@@ -19,6 +19,7 @@ ANY = tuple(
         "uint32",
     )
 )
+PADDED = (*ANY, ("int64",), ("uint64",))
 BLOCK_COUNT = Param(name="block_count", type="uint16_t", low=0, high=4095)
 BLOCK_LEN = Param(name="block_len", type="uint32_t", low=0, high=2097151)
 
@@ -57,7 +58,7 @@ ROWS: tuple[Instr, ...] = (
             Param(name="right_padding", type="uint8_t", low=0, high=31),
             Param(name="padding_value", type="T"),
         ),
-        dtypes=ANY,
+        dtypes=PADDED,
         body="data_copy_pad_in",
         emit=(
             "AscendC::DataCopyPad({dst}, {src}, AscendC::DataCopyExtParams({block_count}, "
@@ -91,7 +92,7 @@ ROWS: tuple[Instr, ...] = (
             Param(name="src_stride", type="uint32_t", low=0, high=2**32 - 1),
             Param(name="dst_stride", type="uint32_t", low=0, high=2**32 - 1),
         ),
-        dtypes=ANY,
+        dtypes=PADDED,
         body="data_copy_pad_out",
         emit=(
             "AscendC::DataCopyPad({dst}, {src}, AscendC::DataCopyExtParams({block_count}, "

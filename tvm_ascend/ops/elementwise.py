@@ -69,24 +69,27 @@ def _lane_bytes(dtypes: Sequence[str], work: Sequence[str]) -> int:
 
 
 def kernel_of(
-    name: str, compute: Compute, signature: Signature, chip: ChipSpec
+    name: str, compute: Compute | None, signature: Signature, chip: ChipSpec
 ) -> tirx.PrimFunc | None:
-    """The kernel of ``out = compute(*inputs)`` for one or two inputs."""
+    """The kernel of ``out = compute(*inputs)`` for one or two inputs; None narrows int64."""
     (result,) = signature.outputs
     shapes = broadcast(signature.inputs, result)
     if shapes is None or len(shapes.shape) > _RANK or len(signature.inputs) > 2:
         return None
     dtypes = (*signature.dtypes, *signature.out_dtypes)
     work = tuple(_WORKING.get(d, d) for d in dtypes)
-    item = max(ITEMSIZE[d] for d in dtypes)
+    item = max(ITEMSIZE[d] for d in (*dtypes, *work))
     missing = _RANK - len(shapes.shape)
     shape = (1,) * missing + shapes.shape
     tile = (1,) * missing + box_tile(shapes.shape, _lane_bytes(dtypes, work), item, chip)
     axes = [tuple(a + missing for a in own) for own in shapes.axes]
     operands = [_Operand(own, shape, tile) for own in (*axes, range(missing, _RANK))]
     grid = [ceildiv(n, t) for n, t in zip(shape, tile, strict=True)]
-    make = _unary if len(axes) == 1 else _binary
-    return make(compute, operands, grid, dtypes, work).with_attr("global_symbol", name)
+    if compute is None:
+        func = _narrow(operands, grid, dtypes)
+    else:
+        func = (_unary, _binary)[len(axes) - 1](compute, operands, grid, dtypes, work)
+    return func.with_attr({"global_symbol": name, "ascend.tile": "x".join(map(str, tile))})
 
 
 def _unary(compute, operands, grid, dtypes, work) -> tirx.PrimFunc:
@@ -170,13 +173,35 @@ def _magnitude(a: tvm.ir.Expr) -> tvm.ir.Expr:
     return tirx.abs(a) if "float" in str(a.ty.dtype) else tirx.max(a, a * -1)
 
 
+def _narrow(operands, grid, dtypes) -> tirx.PrimFunc:
+    """int64 to int32 as the chip does it: saturating."""
+    a, c = operands
+    box = _Box(c, grid)
+
+    @T.prim_func
+    def kernel(A: T.Tensor(a.shape, dtypes[0]), C: T.Tensor(c.shape, dtypes[1])):
+        with T.Kernel(prod(grid)) as bx:
+            a_tile = T.alloc_fragment(a.tile, dtypes[0])
+            c_tile = T.alloc_fragment(c.tile, dtypes[1])
+            T.copy(A[a.region(box.at(bx))], a_tile[a.used(box.at(bx))])
+            T.ascend.cast(c_tile[0], a_tile[0], "CAST_NONE", prod(box.extents(bx)))
+            T.copy(c_tile[c.used(box.at(bx))], C[c.region(box.at(bx))])
+
+    return kernel
+
+
 def _cast(signature: Signature, chip: ChipSpec) -> tirx.PrimFunc | None:
     (out,) = signature.out_dtypes
+    if (*signature.dtypes, out) == ("int64", "int32"):
+        return kernel_of("cast", None, signature, chip)
     return kernel_of("cast", lambda a: tirx.Cast(_WORKING.get(out, out), a), signature, chip)
 
 
 def _cast_reference(inputs: Sequence[np.ndarray], signature: Signature) -> tuple[np.ndarray, ...]:
-    return (inputs[0].astype(numpy_dtype(signature.out_dtypes[0])),)
+    (x,), out = inputs, numpy_dtype(signature.out_dtypes[0])
+    if x.dtype == "int64" and out == "int32":
+        x = x.clip(np.iinfo(out).min, np.iinfo(out).max)
+    return (x.astype(out),)
 
 
 ADD = _op("add", lambda a, b: a + b, np.add)

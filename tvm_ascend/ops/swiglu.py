@@ -25,7 +25,7 @@ def make_swiglu(signature: Signature, chip: ChipSpec) -> tirx.PrimFunc | None:
     if rows_of(signature.inputs[0]) != (rows, 2 * cols):
         return None
     lane_bytes = _TENSORS * 2 * ITEMSIZE[dtype] + _VALUES * 4
-    height, width = box_tile((rows, cols), lane_bytes, ITEMSIZE[dtype], chip)
+    height, width = box_tile((rows, cols), lane_bytes, 4, chip)
     return _kernel(rows, cols, height, width, dtype)
 
 

@@ -14,8 +14,8 @@ from tvm_ascend.isa.formula import ITEMSIZE
 from tvm_ascend.layout.fractal import align, ceildiv
 from tvm_ascend.ops.op import Shape
 
-# A core is worth starting for this many elements.
-_LEAST_ELEMENTS = 1024
+# A core is worth starting for this much, as computed with.
+_LEAST_BYTES = 4096
 # Tiles of one core: only the first load and the last store overlap with nothing.
 _STEPS = 4
 # Transfers below this do not reach full bandwidth [doc: ASCEND 1.4].
@@ -34,10 +34,11 @@ def piece(extent: int, tile: int, block: Any) -> Any:
 def box_tile(shape: Shape, lane_bytes: int, itemsize: int, chip: ChipSpec) -> Shape:
     """Tile of an element-wise result: a piece of one dimension, all of the ones after it.
 
-    ``lane_bytes`` is what one element of a tile takes of UB, every buffer and version counted.
+    ``lane_bytes`` is what one element of a tile takes of UB, every buffer and version counted, and
+    ``itemsize`` that of the widest dtype, computed with or moved.
     """
     lanes = chip.repeat_bytes // 4
-    cores = min(chip.aiv_cores, ceildiv(prod(shape), _LEAST_ELEMENTS))
+    cores = min(chip.aiv_cores, ceildiv(prod(shape) * itemsize, _LEAST_BYTES))
     share = ceildiv(prod(shape), cores)
     steps = min(_STEPS, ceildiv(share * itemsize, _BURST_BYTES))
     most = min(ceildiv(share, steps), chip.capacity("ub") // lane_bytes // lanes * lanes)

@@ -50,6 +50,7 @@ class Report:
     pipes : busy cycles by core, then by pipe.
     bytes : bytes moved by path, for example ``gm_to_ub``.
     instructions : number of executed instructions by name.
+    hbm_cycles : what HBM takes for the bytes that are in no cache; no launch is shorter.
     hazards : what the checker found (empty when ``SimOptions.strict``, which raises instead).
     """
 
@@ -63,6 +64,7 @@ class Report:
     hazards: Sequence[Hazard]
     sites: Sequence[Mapping] = field(repr=False)
     events: Sequence[Sequence[int]] = field(repr=False)
+    hbm_cycles: int = 0
 
     @property
     def busy_share(self) -> dict[str, float]:
@@ -78,6 +80,8 @@ class Report:
     def bound(self) -> str:
         """Kind of the slowest core's busiest pipe, or ``latency`` when none is half busy."""
         slowest = max(self.core_cycles, key=lambda core: self.core_cycles[core])
+        if self.hbm_cycles > _BOUND_SHARE * self.cycles:
+            return "memory"
         busy = self.pipes[slowest]
         pipe = max(busy, key=lambda name: busy[name])
         if busy[pipe] < _BOUND_SHARE * self.cycles:
@@ -161,4 +165,5 @@ def read_report(kernel: str, raw: str, sites: Sequence[Mapping]) -> Report:
         hazards=hazards,
         sites=[*sites, *data.get("added_sites", ())],
         events=data.get("trace") or (),
+        hbm_cycles=data["hbm_cycles"],
     )

@@ -16,6 +16,7 @@ _EXACT = frozenset(
         ("int8", "float16"),
         ("uint8", "float16"),
         ("int16", "float32"),
+        ("int32", "int64"),
     }
 )
 """Conversions that keep every value."""

@@ -79,6 +79,9 @@ void run(Call& call, Memories& memories) {
     case DType::int16:
     case DType::uint16:
       return copy<Int<uint16_t>>(call, memories);
+    case DType::int64:
+    case DType::uint64:
+      return copy<Int<uint64_t>>(call, memories);
     default:
       return copy<Int<uint32_t>>(call, memories);
   }
