@@ -207,17 +207,30 @@ void Checker::race(const Call& call, const Access& access, const Conflict& confl
   found->push_back(std::move(hazard));
 }
 
+// The map of undefined bytes that an operand is in, null if they all have values, and where in it
+// the operand is.
+PoisonMap* Checker::undefined(const Call& call, int operand, int64_t* offset) {
+  const Space space = call.spaces[operand];
+  *offset = call.operands[operand];
+  if (space != Space::GM) return &poison_.of(space);
+  const GmArg* arg =
+      context_.gm.find(context_.sites[call.site].buffers[operand], call.operands[operand]);
+  *offset -= arg->base;
+  return context_.gm.unwritten(*arg);
+}
+
 void Checker::check_poison(const Call& call, const Access& access, std::vector<Hazard>* found) {
   const Space space = call.spaces[access.operand];
+  int64_t base = 0;
+  const PoisonMap* map = undefined(call, access.operand, &base);
+  if (map == nullptr) return;
   int64_t bad = -1;
   each_run(access, [&](int64_t low, int64_t high) {
-    if (bad < 0)
-      bad = poison_.find(space, call.operands[access.operand] + low,
-                         call.operands[access.operand] + high);
+    if (bad < 0) bad = map->find(base + low, base + high);
   });
   if (bad < 0) return;
   Hazard hazard = at_operand("poison", call, access.operand);
-  const Stamp writer = shadows_[static_cast<int>(space)].writer(bad);
+  const Stamp writer = space == Space::GM ? Stamp() : shadows_[static_cast<int>(space)].writer(bad);
   hazard.second = {call.site, call.op->pipe};
   hazard.first = writer.empty() ? Ref{} : Ref{writer.site(), writer.pipe()};
   hazard.low = bad;
@@ -270,7 +283,7 @@ void Checker::excuse(const Call& call, Accessor* by) {
 void Checker::check_order(const Call& call, const AccessList& list, const Clocks& clocks,
                           std::vector<Hazard>* found) {
   const Pipe pipe = call.op->pipe;
-  Accessor by{Stamp(core_, pipe, call.site, clocks.issued(pipe)), 0, clocks.seen(pipe),
+  Accessor by{Stamp(core_, pipe, call.site, clocks.issued(pipe), stores_atomically(call)), 0, clocks.seen(pipe),
               clocks.seen(pipe), Stamp()};
   constexpr uint32_t kAlways = std::numeric_limits<uint32_t>::max();
   by.after_read[static_cast<int>(pipe)] = kAlways;
@@ -281,16 +294,18 @@ void Checker::check_order(const Call& call, const AccessList& list, const Clocks
     for (const Access& access : list) {
       if (access.writes() != writes) continue;
       record(call, access, &by, found);
-      if (call.spaces[access.operand] == Space::GM) continue;
-      if (access.kind == AccessKind::Read) check_poison(call, access, found);
+      const bool travels =
+          access.kind == AccessKind::Copy && call.spaces[access.operand] != Space::GM;
+      if (!writes && !travels) check_poison(call, access, found);
     }
   }
   for (const Access& access : list) {
-    if (!access.writes() || call.spaces[access.operand] == Space::GM) continue;
-    const int64_t base = call.operands[access.operand];
+    if (!access.writes()) continue;
+    int64_t base = 0;
+    PoisonMap* map = undefined(call, access.operand, &base);
+    if (map == nullptr) continue;
     each_run(access, [&](int64_t low, int64_t high) {
-      poison_.set(call.spaces[access.operand], base + low, base + high,
-                  access.kind == AccessKind::Undefined);
+      map->set(base + low, base + high, access.kind == AccessKind::Undefined);
     });
   }
   if (body != nullptr && body->poison != nullptr) body->poison(call, poison_);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 namespace tvm_ascend::sim {
 
@@ -37,6 +38,21 @@ Timing vector_timing(const Program& program, const Call& call) {
   return {whole(repeats * per_repeat), whole(rate.head), whole(rate.tail), whole(scalar)};
 }
 
+DType dtype_of(std::string_view name) {
+  int i = 0;
+  while (name != kDTypeNames[i]) ++i;
+  return static_cast<DType>(i);
+}
+
+// Atomic stores work on elements of the type that was set for them.
+void check_atomic(const Call& call, AccessList& list) {
+  if (!stores_atomically(call)) return;
+  const auto type = static_cast<DType>(call.registers[Register::atomic_type]);
+  if (call.dtype(0) == type) return;
+  list.fault(std::string("stores ") + name_of(call.dtype(0)) + " while atomic stores are set for " +
+             name_of(type));
+}
+
 }  // namespace
 
 Timing timing_of(const Program& program, const Call& call) {
@@ -53,6 +69,7 @@ void list_accesses(const Call& call, AccessList& list) {
   } else if (call.op->lanes != nullptr) {
     lane_access(call, list);
   }
+  check_atomic(call, list);
 }
 
 Core::Core(Context& context, int id)
@@ -148,6 +165,9 @@ void Core::set_registers(const Call& call) {
     switch (setting.from) {
       case From::Param:
         into = call.params[setting.value];
+        break;
+      case From::Dtype:
+        into = static_cast<int64_t>(dtype_of(call.op->params[setting.value].values[call.params[setting.value]]));
         break;
       case From::Operand:
         into = call.operands[setting.value];

@@ -77,9 +77,9 @@ class Registers {
   int64_t values_[kRegisters] = {};
 };
 
-// What a row sets one register to: one of its parameters, the address of an operand, the dtype of
-// its scalar, or a constant.
-enum class From : uint8_t { Param, Operand, Type, Constant };
+// What a row sets one register to: one of its parameters, the dtype that a parameter names, the
+// address of an operand, the dtype of its scalar, or a constant.
+enum class From : uint8_t { Param, Dtype, Operand, Type, Constant };
 struct Setting {
   Register name;
   From from;
@@ -126,6 +126,9 @@ struct Body {
   bool (*control)(const Call&, Core&) = nullptr;  // whether the core may go on
   void (*data_access)(const Call&, const Memories*, AccessList&) = nullptr;
 };
+
+// Whether the instruction combines what it stores with what GM holds.
+bool stores_atomically(const Call& call);
 
 using LaneFn = void (*)(const Call&, Memories&);
 using TimingFn = double (*)(const TimingArgs&);

@@ -44,19 +44,27 @@ void Shadow::check(Visit& visit, const Conflict& conflict) {
 template <bool kWrite>
 inline void Shadow::touch(Visit& visit, Cell& cell, int64_t low, int64_t high) {
   const Accessor& by = visit.by;
-  if (!(cell.write == visit.ordered_write)) check(visit, {cell.write, true, kWrite, low, high});
+  const bool combines = kWrite && by.stamp.atomic();
+  if (!(cell.write == visit.ordered_write) && !(combines && cell.write.atomic()))
+    check(visit, {cell.write, true, kWrite, low, high});
+  Stamp& other = cell.reads[kOtherCore];
   if constexpr (kWrite) {
     for (Stamp read : cell.reads) {
-      if (!read.empty() && !(read == visit.ordered_read)) {
-        check(visit, {read, false, true, low, high});
+      if (!read.empty() && !(read == visit.ordered_read) && !(combines && read.atomic())) {
+        check(visit, {read, read.atomic(), true, low, high});
       }
     }
+    const Stamp kept = !combines || !cell.write.atomic()             ? Stamp()
+                       : cell.write.core() != by.stamp.core() ? cell.write
+                                                              : other;
     cell.write = by.stamp;
     cell.reads = {};
+    other = kept;
   } else {
+    if (other.atomic()) check(visit, {other, true, false, low, high});
     Stamp& mine = cell.reads[by.reader_slot];
-    if (mine.core() != by.stamp.core() && !mine.empty()) cell.reads[kOtherCore] = mine;
-    mine = by.stamp;
+    if (mine.core() != by.stamp.core() && !mine.empty() && !other.atomic()) other = mine;
+    if (&mine != &other || !other.atomic()) mine = by.stamp;
   }
 }
 

@@ -17,8 +17,9 @@ namespace tvm_ascend::sim {
 class Stamp {
  public:
   Stamp() = default;
-  Stamp(int core, Pipe pipe, uint32_t site, uint32_t epoch)
-      : bits_(static_cast<uint64_t>(core) << 56 | static_cast<uint64_t>(pipe) << 52 |
+  Stamp(int core, Pipe pipe, uint32_t site, uint32_t epoch, bool atomic = false)
+      : bits_(static_cast<uint64_t>(core) << 56 | static_cast<uint64_t>(atomic) << 55 |
+              static_cast<uint64_t>(pipe) << 52 |
               static_cast<uint64_t>(site & kMaxSites) << 32 | epoch) {}
 
   static constexpr uint32_t kMaxSites = (1U << 20) - 1;
@@ -27,7 +28,9 @@ class Stamp {
   bool empty() const { return bits_ == 0; }
   bool operator==(Stamp other) const { return bits_ == other.bits_; }
   int core() const { return static_cast<int>(bits_ >> 56); }
-  Pipe pipe() const { return static_cast<Pipe>((bits_ >> 52) & 0xF); }
+  // Whether it combines with what is there: such stores need no order among each other.
+  bool atomic() const { return (bits_ >> 55 & 1) != 0; }
+  Pipe pipe() const { return static_cast<Pipe>((bits_ >> 52) & 0x7); }
   uint32_t site() const { return (bits_ >> 32) & kMaxSites; }
   uint32_t epoch() const { return static_cast<uint32_t>(bits_); }
 
@@ -68,7 +71,7 @@ class Shadow {
 
  private:
   static constexpr int kSlots = 3;
-  static constexpr int kOtherCore = 2;  // in GM: a reader of another core
+  static constexpr int kOtherCore = 2;  // in GM: a reader or an atomic writer of another core
   static constexpr int64_t kPageBlocks = 1024;
   static constexpr int64_t kPageBytes = kPageBlocks * kBlockBytes;
 

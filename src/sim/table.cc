@@ -22,6 +22,11 @@ int find_variant(const OpInfo& op, const std::string& dtypes) {
   return -1;
 }
 
+bool stores_atomically(const Call& call) {
+  return call.registers[Register::atomic] != 0 && call.op->pipe != Pipe::S &&
+         call.op->n_operands > 0 && call.spaces[0] == Space::GM;
+}
+
 int param_index(const OpInfo& op, const char* name) {
   for (int i = 0; i < op.n_params; ++i) {
     if (std::strcmp(op.params[i].name, name) == 0) return i;

@@ -214,7 +214,8 @@ def _settings(row: Instr) -> str:
     out = []
     for register, text in row.sets.items():
         if text in params:
-            source = f"From::Param, {params.index(text)}"
+            kind = row.params[params.index(text)].type
+            source = f"From::{'Dtype' if kind == 'typename' else 'Param'}, {params.index(text)}"
         elif text in operands:
             source = f"From::Operand, {operands.index(text)}"
         elif text in row.types:

@@ -128,7 +128,8 @@ class Instr:
     repeat stride 0, which adds up over repeats.
 
     ``sets``: registers (``registers.py``) that the instruction sets, each to a parameter, an
-    operand's address, the dtype of the scalar (by its type variable) or an integer. Such a row has
+    operand's address, the dtype of the scalar (by its type variable) or an integer; a ``typename``
+    gives the dtype. Such a row has
     neither ``lane`` nor ``body``.
     """
 

@@ -3,9 +3,8 @@
 #ifndef TVM_ASCEND_SIM_BODY_BURSTS_H_
 #define TVM_ASCEND_SIM_BODY_BURSTS_H_
 
-#include <cstring>
-
 #include "body.h"
+#include "store.h"
 
 namespace tvm_ascend::sim {
 
@@ -28,8 +27,8 @@ struct Bursts {
 
   void run(const Call& call, Memories& memories) const {
     for (int64_t i = 0; i < count; ++i) {
-      std::memmove(memories.operand<uint8_t>(call, 0) + i * dst_pitch,
-                   memories.operand<const uint8_t>(call, 1) + i * src_pitch, src_bytes);
+      store(call, memories.operand<uint8_t>(call, 0) + i * dst_pitch,
+            memories.operand<const uint8_t>(call, 1) + i * src_pitch, src_bytes);
     }
   }
 

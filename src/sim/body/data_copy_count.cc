@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // DataCopy with a count: one run of whole 32-byte blocks.
-#include <cstring>
-
 #include "body.h"
+#include "store.h"
 
 namespace tvm_ascend::sim {
 
@@ -21,8 +20,8 @@ void access(const Call& call, AccessList& list) {
 }
 
 void run(Call& call, Memories& memories) {
-  std::memmove(memories.operand<uint8_t>(call, 0), memories.operand<const uint8_t>(call, 1),
-               bytes(call));
+  store(call, memories.operand<uint8_t>(call, 0), memories.operand<const uint8_t>(call, 1),
+        bytes(call));
 }
 
 void poison(const Call& call, PoisonMaps& maps) {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // DataCopyPad, UB to GM: rows of any length, each starting on a 32-byte block; nothing past a row's
 // bytes is stored.
-#include <cstring>
-
 #include "body.h"
+#include "store.h"
 
 namespace tvm_ascend::sim {
 
@@ -27,9 +26,8 @@ void access(const Call& call, AccessList& list) {
 
 void run(Call& call, Memories& memories) {
   for (int64_t r = 0; r < call.params[kCount]; ++r) {
-    std::memcpy(memories.operand<uint8_t>(call, 0) + r * dst_pitch(call),
-                memories.operand<const uint8_t>(call, 1) + r * src_pitch(call),
-                call.params[kLength]);
+    store(call, memories.operand<uint8_t>(call, 0) + r * dst_pitch(call),
+          memories.operand<const uint8_t>(call, 1) + r * src_pitch(call), call.params[kLength]);
   }
 }
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "store.h"
+
 namespace tvm_ascend::sim {
 
 namespace {
@@ -92,7 +94,8 @@ void drain(const Drain& drain, const Call& call, Memories& memories) {
       for (int64_t row = 0; row < drain.m; ++row) {
         From x = from[row * Drain::kSide];
         if (drain.relu && x <= From(0)) x = From(0);
-        *reinterpret_cast<To*>(dst + drain.target(row, column)) = convert(x, by, To());
+        const To result = convert(x, by, To());
+        store(call, dst + drain.target(row, column), &result, sizeof(To));
       }
     }
   }
