@@ -77,7 +77,6 @@ class BuildPy(build_py):
             into = Path(self.build_lib) / "tvm_ascend" / "include" / "twin"
             shutil.copytree(ROOT / "src" / "twin", into, dirs_exist_ok=True)
             shutil.copy(ROOT / "src" / "sim" / "twin_api.h", into)
-            shutil.copy2(ROOT / "src" / "sim" / "twin_api.h", into)
 
 
 class PlatformWheel(bdist_wheel):

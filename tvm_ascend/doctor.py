@@ -8,8 +8,8 @@ that a crash in one of them is a line of the report.
 from __future__ import annotations
 
 import json
-import os
 import platform
+import shlex
 import shutil
 import subprocess
 import sys
@@ -19,6 +19,7 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
+from . import compiler
 from .cann import OLDEST_CANN, find_cann
 
 PINS = {"apache-tvm": "0.27.0.post1", "apache-tvm-ffi": "0.1.14.post1"}
@@ -139,17 +140,18 @@ def check_llvm() -> Check:
 
 
 def check_compiler() -> Check:
-    names = [os.environ.get("CXX", ""), "g++", "c++", "clang++"]
-    path = next(filter(None, (shutil.which(name) for name in names if name)), None)
+    command = compiler.find()
     meaning = "the native library cannot be rebuilt and the twin executor cannot run"
     mend = "apt-get install g++   (or set CXX to a C++17 compiler)"
-    if path is None:
-        return Check("compiler", MISSING, "no C++ compiler on PATH", meaning, mend)
-    check_only = [path, "-std=c++17", "-x", "c++", "-fsyntax-only", "-"]
+    if command is None:
+        said = f"{compiler.wanted()} is not on the PATH"
+        return Check("compiler", MISSING, said, meaning, mend)
+    check_only = [*command, "-std=c++17", "-x", "c++", "-fsyntax-only", "-"]
     worked, said = _run(check_only, "#include <string_view>\n")
+    path = shlex.join(command)
     if not worked:
         return Check("compiler", WRONG, f"{path} compiles no C++17: {said}", meaning, mend)
-    return Check("compiler", FOUND, f"{path}: {_run([path, '--version'])[1]}")
+    return Check("compiler", FOUND, f"{path}: {_run([*command, '--version'])[1]}")
 
 
 def check_native_library() -> Check:

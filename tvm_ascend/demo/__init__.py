@@ -83,6 +83,9 @@ def run_steps(todo: Iterable[Step]) -> list[Check]:
     for number, (title, body) in enumerate(todo, 1):
         print(f"\n== {number} {title}", flush=True)
         start = time.perf_counter()
-        checks.extend(body())
+        try:
+            checks.extend(body())
+        except Exception as error:  # one failed step must not hide what the others show
+            checks.append(Check(title, False, f"{type(error).__name__}: {error}".splitlines()[0]))
         print(f"   ({time.perf_counter() - start:.1f} s)", flush=True)
     return checks

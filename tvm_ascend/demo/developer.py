@@ -41,14 +41,13 @@ def stage_diff(kernel: Kernel, out: Path) -> Check:
 
 
 def broken_layer_norm(kernel: Kernel, out: Path) -> Check:
-    """Remove the sync that orders the row's load before its first use, and show the report."""
-    flags = [i for i, s in enumerate(dev.syncs(kernel)) if s.event == "MTE2_V"]
-    trial = dev.break_sync(kernel, flags[0], layer_norm_input())
-    if trial.hazard is None:
-        return Check("removed wait is reported", False, f"no hazard without {trial.sync}")
-    error = hazard_error(kernel.artifact.name, trial.hazard)
+    """Remove the wait that orders the row's load before its first use, and show the report."""
+    hazard = dev.break_statement(kernel, "MTE2_V", layer_norm_input())
+    if hazard is None:
+        return Check("removed wait is reported", False, "no hazard")
+    error = hazard_error(kernel.artifact.name, hazard)
     (out / "broken_layer_norm.txt").write_text(f"{error}\n")
     print(error)
-    named = trial.hazard.first is not None and trial.hazard.second is not None
-    good = isinstance(error, RaceError) and named and "MTE2_V" in trial.hazard.fix
-    return Check("removed wait is reported", good, f"{trial.hazard.kind}, fix {trial.hazard.fix}")
+    named = hazard.first is not None and hazard.second is not None
+    good = isinstance(error, RaceError) and named and "MTE2_V" in hazard.fix
+    return Check("removed wait is reported", good, f"{hazard.kind}, fix {hazard.fix}")

@@ -4,7 +4,16 @@
 from __future__ import annotations
 
 from tvm_ascend.dev.stages import diff, show
-from tvm_ascend.dev.syncs import SyncTrial, break_sync, syncs
+from tvm_ascend.dev.syncs import SyncTrial, break_statement, break_sync, syncs
 from tvm_ascend.dev.workbench import Change, Workbench
 
-__all__ = ["Change", "SyncTrial", "Workbench", "break_sync", "diff", "show", "syncs"]
+__all__ = [
+    "Change",
+    "SyncTrial",
+    "Workbench",
+    "break_statement",
+    "break_sync",
+    "diff",
+    "show",
+    "syncs",
+]

@@ -8,10 +8,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from tvm_ascend.build import Kernel, rebuild
+from tvm_ascend.codegen.text import stmt_text
 from tvm_ascend.errors import HazardError, UnknownSyncError
 from tvm_ascend.options import SimOptions
 from tvm_ascend.runtime.report import Hazard
-from tvm_ascend.transform.sync_edit import SyncInfo, list_syncs, without_sync
+from tvm_ascend.transform.sync_edit import (
+    SyncInfo,
+    list_syncs,
+    sync_statements,
+    without_statement,
+    without_sync,
+)
 
 
 @dataclass(frozen=True)
@@ -27,6 +34,25 @@ def syncs(kernel: Kernel) -> Sequence[SyncInfo]:
     return list_syncs(kernel.stages["final"])
 
 
+def break_statement(kernel: Kernel, event: str, *inputs: Any) -> Hazard | None:
+    """Run without the first single ``wait_flag`` of an event and return what was reported.
+
+    Parameters
+    ----------
+    event : a hard event such as ``"MTE2_V"``; the set stays, only the wait goes.
+
+    Raises
+    ------
+    UnknownSyncError : the kernel waits for no such event.
+    """
+    final = kernel.stages["final"]
+    texts = [stmt_text(statement) for statement in sync_statements(final)]
+    waits = [i for i, text in enumerate(texts) if f'wait_flag("{event}"' in text]
+    if not waits:
+        raise UnknownSyncError(kernel.artifact.name, event, len(syncs(kernel)))
+    return _hazard_of(rebuild(kernel, without_statement(final, waits[0])), *inputs)
+
+
 def break_sync(kernel: Kernel, index: int, *inputs: Any) -> SyncTrial:
     """Run the kernel without its ``index``-th sync, strictly, and return what was reported.
 
@@ -39,8 +65,12 @@ def break_sync(kernel: Kernel, index: int, *inputs: Any) -> SyncTrial:
         raise UnknownSyncError(kernel.artifact.name, index, len(found))
     info = found[index]
     broken = rebuild(kernel, without_sync(kernel.stages["final"], index))
+    return SyncTrial(info, _hazard_of(broken, *inputs))
+
+
+def _hazard_of(kernel: Kernel, *inputs: Any) -> Hazard | None:
     try:
-        broken.profile(*inputs, sim=SimOptions())
+        kernel.profile(*inputs, sim=SimOptions())
     except HazardError as error:
-        return SyncTrial(info, error.hazard)
-    return SyncTrial(info, None)
+        return error.hazard
+    return None

@@ -71,7 +71,7 @@ class OptionError(AscendError):
 class UnknownSyncError(AscendError):
     """An index that names no sync of a kernel."""
 
-    def __init__(self, kernel: str, index: int, count: int) -> None:
+    def __init__(self, kernel: str, index: object, count: int) -> None:
         super().__init__(
             f"`{kernel}` has no sync number {index!r}; its {count} syncs are numbered from 0 to "
             f"{count - 1}. List them with tvm_ascend.dev.syncs(kernel)."

@@ -6,31 +6,28 @@ from __future__ import annotations
 import atexit
 import functools
 import json
-import os
 import re
-import shlex
 import shutil
 import subprocess
 import tempfile
 from collections.abc import Sequence
-from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
 
 import tvm_ffi
 
+from tvm_ascend import compiler
 from tvm_ascend.errors import TwinCompileError, TwinCompilerMissing
 from tvm_ascend.options import SimOptions
 from tvm_ascend.runtime import native
 from tvm_ascend.runtime.report import Report, read_report
-from tvm_ascend.runtime.simulator import raise_hazards
+from tvm_ascend.runtime.simulator import options_json, raise_hazards
 
 # Wrapping and unfused arithmetic, as LLVM does it for the simulator's own path.
 FLAGS = (
     *("-std=c++17", "-O1", "-fPIC", "-shared", "-fvisibility=hidden"),
     *("-fwrapv", "-ffp-contract=off", "-w"),
 )
-COMPILERS = ("g++", "c++", "clang++")
 _SIGNATURE = re.compile(r'extern "C" __global__ __aicore__ void (\w+)\(')
 
 
@@ -53,10 +50,13 @@ class TwinExecutor:
         """The site table, for reports."""
         return json.loads(self._table)["sites"]
 
-    def launch(self, args: Sequence, options: SimOptions) -> Report:
-        """Run with tensors and integers in parameter order; outputs are written in place."""
+    def launch(self, args: Sequence, options: SimOptions, fresh: Sequence[int] = ()) -> Report:
+        """Run with tensors and integers in parameter order; outputs are written in place.
+
+        ``fresh``: positions of tensors that were allocated for this launch and hold no values yet.
+        """
         library = build_twin(self._source, self._name, self._num_args)
-        raw = run_twin(self._table, library, args, json.dumps(asdict(options)))
+        raw = run_twin(self._table, library, args, options_json(options, fresh))
         return raise_hazards(read_report(self._name, raw, self.sites), options)
 
 
@@ -71,13 +71,11 @@ def twin_include_dirs() -> tuple[Path, ...]:
 
 
 def find_compiler() -> list[str]:
-    """The C++ compiler: ``CXX`` with its flags if set, else the first usual one on the PATH."""
-    chosen = os.environ.get("CXX")
-    for command in [chosen] if chosen else COMPILERS:
-        program, *flags = shlex.split(command) or [command]
-        if found := shutil.which(program):
-            return [found, *flags]
-    raise TwinCompilerMissing(chosen or COMPILERS[0])
+    """The C++ compiler with the flags that ``CXX`` carries."""
+    found = compiler.find()
+    if found is None:
+        raise TwinCompilerMissing(compiler.wanted())
+    return found
 
 
 @functools.lru_cache(maxsize=256)

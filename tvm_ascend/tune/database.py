@@ -11,6 +11,7 @@ from tvm.s_tir.meta_schedule.database import Database, JSONDatabase
 from tvm.target import Target
 
 import tvm_ascend
+from tvm_ascend import cache
 from tvm_ascend.build import one_function
 from tvm_ascend.errors import DamagedDatabase, NoTuningRecord, WorkDirNotWritable
 from tvm_ascend.hw.chip import ChipSpec
@@ -21,8 +22,10 @@ _RECORDS = "database_tuning_record.json"
 
 
 def key(chip: ChipSpec) -> str:
-    """The name of the directory whose results hold for a chip, this package and this TVM."""
-    return f"{chip.name}-tvm_ascend-{tvm_ascend.__version__}-tvm-{tvm.__version__}"
+    """The name of the directory whose results hold for a chip, this package, TVM and CANN."""
+    package = f"{tvm_ascend.__version__}.{cache.package_fingerprint()[:12]}"
+    cann = cache.versions()["cann"]
+    return f"{chip.name}-tvm_ascend-{package}-tvm-{tvm.__version__}-cann-{cann}"
 
 
 def workload(func: tirx.PrimFunc) -> tvm.IRModule:
