@@ -89,7 +89,9 @@ def kernel_of(
         func = _narrow(operands, grid, dtypes)
     else:
         func = (_unary, _binary)[len(axes) - 1](compute, operands, grid, dtypes, work)
-    return func.with_attr({"global_symbol": name, "ascend.tile": "x".join(map(str, tile))})
+    return func.with_attr(
+        {"global_symbol": f"elementwise_{name}", "ascend.tile": "x".join(map(str, tile))}
+    )
 
 
 def _unary(compute, operands, grid, dtypes, work) -> tirx.PrimFunc:

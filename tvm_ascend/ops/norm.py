@@ -63,7 +63,7 @@ def make_rms_norm(signature: Signature, chip: ChipSpec) -> tirx.PrimFunc | None:
                 x[i, j] = x[i, j] * rstd[i] * gamma[j]
             T.copy(x[0 : here(bx), 0:cols], Y[bx * tile : bx * tile + here(bx), 0:cols])
 
-    return rms_norm
+    return rms_norm.with_attr("ascend.tile", f"{tile}x{cols}")
 
 
 def make_add_rms_norm(signature: Signature, chip: ChipSpec) -> tirx.PrimFunc | None:
@@ -108,7 +108,7 @@ def make_add_rms_norm(signature: Signature, chip: ChipSpec) -> tirx.PrimFunc | N
                 a[i, j] = a[i, j] * rstd[i] * gamma[j]
             T.copy(a[0 : here(bx), 0:cols], Y[bx * tile : bx * tile + here(bx), 0:cols])
 
-    return add_rms_norm
+    return add_rms_norm.with_attr("ascend.tile", f"{tile}x{cols}")
 
 
 def make_layer_norm(signature: Signature, chip: ChipSpec) -> tirx.PrimFunc | None:
@@ -160,7 +160,7 @@ def make_layer_norm(signature: Signature, chip: ChipSpec) -> tirx.PrimFunc | Non
                 x[i, j] = x[i, j] * rstd[i] * gamma[j] + beta[j]
             T.copy(x[0 : here(bx), 0:cols], Y[bx * tile : bx * tile + here(bx), 0:cols])
 
-    return layer_norm
+    return layer_norm.with_attr("ascend.tile", f"{tile}x{cols}")
 
 
 def _cast_all(values: Sequence[np.ndarray], signature: Signature) -> tuple[np.ndarray, ...]:

@@ -42,7 +42,7 @@ def _kernel(rows: int, cols: int, tile: int, dtype: str) -> tirx.PrimFunc:
                 x[i, j] = x[i, j] / total[i]
             T.copy(x[0 : here(bx), 0:cols], Y[bx * tile : bx * tile + here(bx), 0:cols])
 
-    return softmax
+    return softmax.with_attr("ascend.tile", f"{tile}x{cols}")
 
 
 def _reference(inputs: Sequence[np.ndarray], signature: Signature) -> tuple[np.ndarray, ...]:

@@ -56,7 +56,7 @@ def _kernel(rows: int, cols: int, height: int, width: int, dtype: str) -> tirx.P
                 a[i, j] = a[i, j] / (T.float32(1) + T.exp(T.float32(-1) * a[i, j])) * b[i, j]
             T.copy(a[part(bx)], Y[box(bx, 0)])
 
-    return swiglu
+    return swiglu.with_attr("ascend.tile", f"{height}x{width}")
 
 
 def _reference(inputs: Sequence[np.ndarray], signature: Signature) -> tuple[np.ndarray, ...]:

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every operator: numpy's answer, no hazard, every sync needed, the twin's bits and cycles."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from ops.cases import CASES, build, on_twin
+
+from tvm_ascend import SimOptions, compile, dev
+from tvm_ascend.hw import CHIPS
+from tvm_ascend.ops import OPS, Signature
+from tvm_ascend.ops.op import numpy_dtype
+
+TOLERANCE = {"float32": 2e-6, "float16": 2e-3, "bfloat16": 1.6e-2}
+FAMILIES = ("add_row", "softmax_f32", "rms_norm", "swiglu", "matmul_bf16_nt")
+"""One of each file; the others run with the slow tests."""
+
+cases = pytest.mark.parametrize("name", CASES)
+some = pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=() if n in FAMILIES else pytest.mark.slow) for n in CASES]
+)
+
+
+def outputs(kernel, inputs):
+    found = kernel(*inputs)
+    return found if isinstance(found, tuple) else (found,)
+
+
+@cases
+def test_numpy_agrees_and_nothing_is_a_hazard(name):
+    kernel, inputs, want = build(name)
+    for found, expected in zip(outputs(kernel, inputs), want, strict=True):
+        assert found.dtype == expected.dtype
+        limit = TOLERANCE.get(str(expected.dtype), 0)
+        wide, right = found.astype("float64"), expected.astype("float64")
+        np.testing.assert_allclose(wide, right, rtol=limit, atol=limit)
+
+
+@some
+def test_each_deleted_sync_is_reported(name):
+    kernel, inputs, _ = build(name)
+    silent = [
+        info
+        for index, info in enumerate(dev.syncs(kernel))
+        if dev.break_sync(kernel, index, *inputs).hazard is None
+    ]
+    assert silent == []
+
+
+@some
+def test_the_twin_gives_the_same_bits_and_cycles(name):
+    kernel, inputs, _ = build(name)
+    ours, report = kernel.run(*inputs)
+    theirs, other = on_twin(kernel).run(*inputs)
+    assert [a.tobytes() for a in ours] == [b.tobytes() for b in theirs]
+    assert report.cycles == other.cycles
+
+
+def test_every_operator_has_a_case():
+    assert {op for op, _ in CASES.values()} == set(OPS)
+
+
+def test_more_rows_take_longer_and_all_cores_work():
+    def run(rows):
+        shapes = ((rows, 256),)
+        signature = Signature(
+            inputs=shapes, dtypes=("bfloat16",), outputs=shapes, out_dtypes=("bfloat16",)
+        )
+        func = OPS["softmax"].make(signature, CHIPS["910b1"])
+        kernel = compile(func)
+        return kernel.run(
+            *(np.zeros((rows, 256), numpy_dtype("bfloat16")) for _ in range(2)),
+            sim=SimOptions(numerics=False, hazards=False),
+        )[1]
+
+    few, many = run(480), run(960)
+    assert many.cycles > few.cycles
+    assert len(few.core_cycles) == CHIPS["910b1"].aiv_cores
+
+
+@pytest.mark.parametrize(
+    ("op", "shapes", "result"),
+    [
+        ("add", ((4, 5), (3, 5)), (4, 5)),
+        ("softmax", ((2, 10**6),), (2, 10**6)),
+        ("matmul", ((4, 5), (6, 7)), (4, 7)),
+        ("swiglu", ((4, 6),), (4, 2)),
+    ],
+)
+def test_what_has_no_kernel_is_none(op, shapes, result):
+    signature = Signature(
+        inputs=shapes,
+        dtypes=("bfloat16",) * len(shapes),
+        outputs=(result,),
+        out_dtypes=("bfloat16",),
+    )
+    assert OPS[op].make(signature, CHIPS["910b1"]) is None
