@@ -9,6 +9,7 @@
 #include <tvm/ffi/reflection/registry.h>
 #include <tvm/ffi/string.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -47,15 +48,17 @@ int64_t extent_bytes(const DLTensor& tensor) {
   return elements * ((tensor.dtype.bits * tensor.dtype.lanes + 7) / 8);
 }
 
-void add_tensor(const std::string& name, const DLTensor& tensor, Arguments* into) {
+void add_tensor(const std::string& name, const DLTensor& tensor, bool fresh, Arguments* into) {
   char* data = static_cast<char*>(tensor.data) + tensor.byte_offset;
   const auto address = static_cast<int64_t>(reinterpret_cast<uintptr_t>(data));
   into->packed.push_back(static_cast<void*>(data));
   into->words.push_back(address);
-  into->tensors.push_back({name, address, extent_bytes(tensor)});
+  into->tensors.push_back({name, address, extent_bytes(tensor),
+                           std::vector<int64_t>(tensor.shape, tensor.shape + tensor.ndim), fresh});
 }
 
-Arguments read_arguments(const sim::Program& program, const ffi::Array<ffi::Any>& args) {
+Arguments read_arguments(const sim::Program& program, const ffi::Array<ffi::Any>& args,
+                         const std::vector<int>& fresh) {
   if (args.size() != program.params.size()) {
     throw sim::InputError("kernel `" + program.kernel + "` takes " +
                           std::to_string(program.params.size()) + " arguments, got " +
@@ -71,7 +74,8 @@ Arguments read_arguments(const sim::Program& program, const ffi::Array<ffi::Any>
       if (!tensor.has_value())
         throw sim::InputError("argument `" + param.name + "` of kernel `" + program.kernel +
                               "` is not a tensor");
-      add_tensor(param.name, *tensor.value().GetDLTensorPtr(), &out);
+      const bool is_fresh = std::count(fresh.begin(), fresh.end(), static_cast<int>(i)) != 0;
+      add_tensor(param.name, *tensor.value().GetDLTensorPtr(), is_fresh, &out);
     } else if (sim::is_float(param.dtype)) {
       out.packed.push_back(arg.cast<double>());
       out.words.push_back(sim::bit_cast<int64_t>(arg.cast<double>()));
@@ -106,7 +110,7 @@ ffi::String launch(const ffi::String& program_json, const ffi::Function& control
   return translated([&] {
     const sim::Program program = sim::Program::parse(program_json);
     const sim::Options options = sim::Options::parse(options_json);
-    Arguments arguments = read_arguments(program, args);
+    Arguments arguments = read_arguments(program, args, options.fresh);
     sim::Context context(program, options, arguments.tensors, check_signals);
     std::vector<ffi::AnyView> views(arguments.packed.begin(), arguments.packed.end());
     sim::run_blocks(context, [&](int block) {
@@ -123,7 +127,7 @@ ffi::String launch_twin(const ffi::String& program_json, const ffi::String& path
   return translated([&] {
     const sim::Program program = sim::Program::parse(program_json);
     const sim::Options options = sim::Options::parse(options_json);
-    const Arguments arguments = read_arguments(program, args);
+    const Arguments arguments = read_arguments(program, args, options.fresh);
     const sim::TwinLibrary twin{std::string(path)};
     sim::Context context(program, options, arguments.tensors, check_signals);
     sim::run_blocks(context, [&](int) { twin.run(arguments.words.data()); });
@@ -138,7 +142,7 @@ ffi::String run_list(const ffi::String& program_json, const ffi::String& calls_j
   return translated([&] {
     const sim::Program program = sim::Program::parse(program_json);
     const sim::Options options = sim::Options::parse(options_json);
-    const Arguments arguments = read_arguments(program, args);
+    const Arguments arguments = read_arguments(program, args, options.fresh);
     std::vector<sim::CallList> lists;
     const sim::Json calls = sim::Json::parse(calls_json);
     for (const sim::Json& list : calls.items()) lists.push_back(sim::parse_calls(list));

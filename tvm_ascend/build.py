@@ -113,7 +113,8 @@ class Kernel:
     def run(self, *args: Any, sim: SimOptions | None = None) -> tuple[list, Report]:
         """Run once and return the outputs of ``out_idx`` together with the report."""
         bound = bind(self.artifact.name, self.artifact.params, self.out_idx, args)
-        return bound.outputs, self.executor.launch(bound.values, sim or self.options.sim)
+        options = sim or self.options.sim
+        return bound.outputs, self.executor.launch(bound.values, options, self.out_idx)
 
     @property
     def source(self) -> str:

@@ -38,6 +38,7 @@ class Checker {
   void race(const Call& call, const Access& access, const Conflict& conflict,
             std::vector<Hazard>* found) const;
   Shadow& shadow(const Call& call, int operand, int64_t* offset);
+  PoisonMap* undefined(const Call& call, int operand, int64_t* offset);
   void excuse(const Call& call, Accessor* by);
 
   // The last instruction with a Body::tile key into an address.

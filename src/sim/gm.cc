@@ -21,6 +21,7 @@ GlobalMemory::GlobalMemory(std::vector<GmArg> args) : args_(std::move(args)) {
     } while (i < order.size() && args_[order[i]].base < end);
     regions_.push_back({base, Shadow(end - base)});
   }
+  for (const GmArg& arg : args_) unwritten_.emplace_back(arg.fresh ? arg.bytes : 0);
 }
 
 const GmArg* GlobalMemory::find(const std::string& name, int64_t address) const {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "memory.h"
 #include "shadow.h"
 
 namespace tvm_ascend::sim {
@@ -15,6 +16,8 @@ struct GmArg {
   std::string name;
   int64_t base;
   int64_t bytes;
+  std::vector<int64_t> shape;
+  bool fresh = false;  // allocated for this launch: it holds no values yet
   int region = 0;
 
   int64_t end() const { return base + bytes; }
@@ -31,6 +34,10 @@ class GlobalMemory {
   // Byte of the argument's region that its first byte is.
   int64_t offset(const GmArg& arg) const { return arg.base - regions_[arg.region].base; }
   const std::vector<GmArg>& args() const { return args_; }
+  // Bytes of a fresh argument that nothing wrote yet, counted from its first; null for others.
+  PoisonMap* unwritten(const GmArg& arg) {
+    return arg.fresh ? &unwritten_[&arg - args_.data()] : nullptr;
+  }
 
  private:
   struct Region {
@@ -40,6 +47,7 @@ class GlobalMemory {
 
   std::vector<GmArg> args_;
   std::vector<Region> regions_;
+  std::vector<PoisonMap> unwritten_;  // by argument, empty unless it is fresh
 };
 
 }  // namespace tvm_ascend::sim

@@ -78,6 +78,40 @@ std::vector<int> selected(const Context& context) {
   return blocks;
 }
 
+// `[i, j]` of the element that holds a byte of a contiguous tensor.
+std::string index_of(const GmArg& arg, int64_t byte) {
+  int64_t elements = 1;
+  for (int64_t extent : arg.shape) elements *= extent;
+  int64_t element = byte / (arg.bytes / elements);
+  std::string text = "]";
+  for (size_t i = arg.shape.size(); i-- > 0; element /= arg.shape[i])
+    text = (i == 0 ? "" : ", ") + std::to_string(element % arg.shape[i]) + text;
+  return "[" + text;
+}
+
+// Garbage in what a call returns: bytes of its outputs that no statement wrote.
+void check_outputs(Context& context) {
+  for (const GmArg& arg : context.gm.args()) {
+    const PoisonMap* map = context.gm.unwritten(arg);
+    const int64_t first = map == nullptr ? -1 : map->find(0, arg.bytes);
+    if (first < 0) continue;
+    Hazard hazard;
+    hazard.kind = "unwritten_output";
+    hazard.core = -1;
+    hazard.space = name_of(Space::GM);
+    hazard.low = hazard.high = first;
+    int64_t missing = 0;
+    for (int64_t byte = first; byte >= 0; byte = map->find(byte + 1, arg.bytes), ++missing) {
+      if (byte == hazard.high) ++hazard.high;
+    }
+    hazard.message = "output `" + arg.name + "` is returned with " + std::to_string(missing) +
+                     " of its " + std::to_string(arg.bytes) + " bytes never written, first `" +
+                     arg.name + index_of(arg, first) +
+                     "`; write all of it, or pass an initialised tensor instead of out_idx";
+    context.hazards.add(std::move(hazard));
+  }
+}
+
 }  // namespace
 
 // Blocks do not wait for one another, so each runs to its end on the same stack before the next one
@@ -93,6 +127,10 @@ void run_blocks(Context& context, const BlockProgram& block_program) {
     context.cores.push_back(block.core.summary());
     if (context.options.strict && !context.hazards.all().empty()) return;
   }
+  const Options& options = context.options;
+  // A block left out, or one that stopped or skipped something, leaves its part unwritten.
+  const bool complete = options.all_cores && context.hazards.all().empty();
+  if (complete && options.numerics && options.hazards) check_outputs(context);
 }
 
 Core* current_core() { return running == nullptr ? nullptr : &running->core; }

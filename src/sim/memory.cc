@@ -28,27 +28,26 @@ Memories::Memories(const SpaceBytes& bytes) {
   }
 }
 
-PoisonMaps::PoisonMaps(const SpaceBytes& bytes) {
-  for (int i = 0; i < kSpaces; ++i)
-    masks_[i].assign((bytes[i] + kBlockBytes - 1) / kBlockBytes, ~0U);
-}
+PoisonMap::PoisonMap(int64_t bytes) : masks_((bytes + kBlockBytes - 1) / kBlockBytes, ~0U) {}
 
-int64_t PoisonMaps::find(Space space, int64_t low, int64_t high) const {
-  const std::vector<uint32_t>& masks = masks_[static_cast<int>(space)];
+int64_t PoisonMap::find(int64_t low, int64_t high) const {
   for (int64_t block = low / kBlockBytes; block * kBlockBytes < high; ++block) {
-    if (masks[block] == 0) continue;
-    const uint32_t bad = masks[block] & block_mask(block, low, high);
+    if (masks_[block] == 0) continue;
+    const uint32_t bad = masks_[block] & block_mask(block, low, high);
     if (bad != 0) return block * kBlockBytes + __builtin_ctz(bad);
   }
   return -1;
 }
 
-void PoisonMaps::set(Space space, int64_t low, int64_t high, bool undefined) {
-  std::vector<uint32_t>& masks = masks_[static_cast<int>(space)];
+void PoisonMap::set(int64_t low, int64_t high, bool undefined) {
   for (int64_t block = low / kBlockBytes; block * kBlockBytes < high; ++block) {
     const uint32_t mask = block_mask(block, low, high);
-    masks[block] = undefined ? masks[block] | mask : masks[block] & ~mask;
+    masks_[block] = undefined ? masks_[block] | mask : masks_[block] & ~mask;
   }
+}
+
+PoisonMaps::PoisonMaps(const SpaceBytes& bytes) {
+  for (int i = 0; i < kSpaces; ++i) maps_[i] = PoisonMap(bytes[i]);
 }
 
 void PoisonMaps::copy(Space to, int64_t dst, Space from, int64_t src, int64_t bytes) {
@@ -61,10 +60,6 @@ void PoisonMaps::copy(Space to, int64_t dst, Space from, int64_t src, int64_t by
     for (int64_t byte = at; byte < end; ++byte)
       set(to, dst + byte, dst + byte + 1, get(from, src + byte));
   }
-}
-
-bool PoisonMaps::get(Space space, int64_t address) const {
-  return (masks_[static_cast<int>(space)][address / kBlockBytes] >> (address % kBlockBytes)) & 1;
 }
 
 }  // namespace tvm_ascend::sim

@@ -35,20 +35,40 @@ class Memories {
   std::array<uintptr_t, kSpaces> base_{};
 };
 
-// One bit per on-chip byte: set while it holds no value a program may use.
+// One bit per byte: set while it holds no value a program may use.
+class PoisonMap {
+ public:
+  explicit PoisonMap(int64_t bytes = 0);
+
+  // First undefined byte of [low, high), or -1.
+  int64_t find(int64_t low, int64_t high) const;
+  void set(int64_t low, int64_t high, bool undefined);
+  bool get(int64_t byte) const { return (masks_[byte / kBlockBytes] >> (byte % kBlockBytes)) & 1; }
+
+ private:
+  std::vector<uint32_t> masks_;  // one word per 32-byte block
+};
+
+// The maps of the on-chip memories of one core.
 class PoisonMaps {
  public:
   explicit PoisonMaps(const SpaceBytes& bytes);
 
-  // First undefined byte of [low, high), or -1.
-  int64_t find(Space space, int64_t low, int64_t high) const;
-  void set(Space space, int64_t low, int64_t high, bool undefined);
-  bool get(Space space, int64_t address) const;
+  PoisonMap& of(Space space) { return maps_[static_cast<int>(space)]; }
+  int64_t find(Space space, int64_t low, int64_t high) const {
+    return maps_[static_cast<int>(space)].find(low, high);
+  }
+  void set(Space space, int64_t low, int64_t high, bool undefined) {
+    of(space).set(low, high, undefined);
+  }
+  bool get(Space space, int64_t address) const {
+    return maps_[static_cast<int>(space)].get(address);
+  }
   // Undefined bytes travel with a copy of `bytes` bytes that start on blocks.
   void copy(Space to, int64_t dst, Space from, int64_t src, int64_t bytes);
 
  private:
-  std::array<std::vector<uint32_t>, kSpaces> masks_;  // one word per 32-byte block
+  std::array<PoisonMap, kSpaces> maps_;
 };
 
 }  // namespace tvm_ascend::sim

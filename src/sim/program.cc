@@ -205,6 +205,10 @@ Options Options::parse(const std::string& text) {
   }
   if (const Json& most = json["max_hazards"]; !most.is_null())
     options.max_hazards = static_cast<int>(most.as_int());
+  if (const Json& fresh = json["fresh"]; !fresh.is_null()) {
+    for (const Json& param : fresh.items())
+      options.fresh.push_back(static_cast<int>(param.as_int()));
+  }
   return options;
 }
 

@@ -77,6 +77,7 @@ struct Options {
   bool all_cores = true;
   std::vector<int> cores;
   int max_hazards = 16;
+  std::vector<int> fresh;  // parameters whose tensors the caller allocated for this launch
 };
 
 }  // namespace tvm_ascend::sim

@@ -19,7 +19,8 @@ class HazardError(AscendError):
             else ""
         )
         fix = [f"  what would order them: {hazard.fix}"] if hazard.fix else []
-        head = f"{hazard.kind} in kernel `{kernel}` on core {hazard.core}{place}: {hazard.message}"
+        core = f" on core {hazard.core}" if hazard.core >= 0 else ""
+        head = f"{hazard.kind} in kernel `{kernel}`{core}{place}: {hazard.message}"
         super().__init__("\n".join([head, *sides, *fix]))
         self.hazard = hazard
 
@@ -54,6 +55,7 @@ _HAZARD_CLASSES = {
     "misaligned": MemoryAccessError,
     "poison": MemoryAccessError,
     "overlap": MemoryAccessError,
+    "unwritten_output": MemoryAccessError,
 }
 
 

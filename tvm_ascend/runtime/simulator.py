@@ -46,12 +46,20 @@ class SimulatorExecutor:
         module = build(tvm.ir.load_json(self._control_json), tvm.target.Target("llvm"))
         return module["control"]
 
-    def launch(self, args: Sequence, options: SimOptions) -> Report:
-        """Run with tensors and integers in parameter order; outputs are written in place."""
+    def launch(self, args: Sequence, options: SimOptions, fresh: Sequence[int] = ()) -> Report:
+        """Run with tensors and integers in parameter order; outputs are written in place.
+
+        ``fresh``: positions of tensors that were allocated for this launch and hold no values yet.
+        """
         control = self._control
         run = tvm_ffi.get_global_func("tvm_ascend.sim.launch")
-        raw = run(self._table, control, list(args), json.dumps(asdict(options)))
+        raw = run(self._table, control, list(args), options_json(options, fresh))
         return raise_hazards(read_report(self._name, raw, self.sites), options)
+
+
+def options_json(options: SimOptions, fresh: Sequence[int]) -> str:
+    """What the simulator is told about one launch."""
+    return json.dumps(asdict(options) | {"fresh": list(fresh)})
 
 
 def raise_hazards(report: Report, options: SimOptions) -> Report:
