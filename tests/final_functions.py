@@ -19,7 +19,9 @@ def _arguments(row: Instr, dtypes: dict[str, str], literal: bool, number: tirx.V
     """One value for each parameter: a legal literal, or an expression of the kernel's scalar."""
     values = []
     for param in row.params:
-        if param.values:
+        if param.type == "text":
+            values.append(StringImm('"%d"\n'))
+        elif param.values:
             values.append(StringImm(param.values[-1]))
         elif param.type in dtypes:
             dtype = dtypes[param.type]

@@ -83,7 +83,7 @@ void Checker::check_params(const Call& call, std::vector<Hazard>* found) const {
   }
   for (int i = 0; i < op.n_params; ++i) {
     const ParamInfo& param = op.params[i];
-    if (param.kind == ParamKind::Scalar) continue;
+    if (param.kind == ParamKind::Scalar || param.kind == ParamKind::Text) continue;
     if (call.params[i] >= param.low && call.params[i] <= param.high) {
       if (param.kind != ParamKind::Enum || (call.variant->choices >> call.params[i] & 1) != 0)
         continue;

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -29,6 +30,13 @@ struct CoreSummary {
   std::array<int64_t, kPipes> busy;
 };
 
+// What a core printed.
+struct Printed {
+  int core;
+  uint32_t site;
+  std::string text;
+};
+
 struct Context {
   Context(const Program& program, const Options& options, std::vector<GmArg> args,
           std::function<void()> interrupt)
@@ -48,6 +56,7 @@ struct Context {
   HazardLog hazards;
   std::vector<CoreSummary> cores;
   std::vector<TraceEvent> trace;
+  std::vector<Printed> printed;
   std::vector<int64_t> instructions = std::vector<int64_t>(kOpCount);
   std::array<std::array<int64_t, kSpaces>, kSpaces>
       moved{};                   // bytes by source and destination space

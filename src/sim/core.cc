@@ -137,6 +137,7 @@ bool Core::issue(Call& call) {
   const Body* body = op.body;
   if (body != nullptr && body->control != nullptr) return body->control(call, *this);
   if (!resolve_deadlock({call.site, op.pipe})) return false;
+  if (body != nullptr && body->print != nullptr && !barrier_all(call)) return false;
   AccessList list;
   list_accesses(call, list);
   checker_.check_accesses(call, list, &found_);
@@ -152,6 +153,7 @@ bool Core::issue(Call& call) {
     if (!found_.empty() && !report(&found_)) return false;
   }
   set_registers(call);
+  if (body != nullptr && body->print != nullptr) print(call);
   if (context_.options.numerics || op.pipe == Pipe::S) run(call, epoch);
   count(call, list);
   time(call);
@@ -182,8 +184,14 @@ void Core::set_registers(const Call& call) {
   }
 }
 
+// A tensor is printed once every pipe has finished, as the vendor's call waits for them.
+void Core::print(const Call& call) {
+  const bool data = context_.options.numerics || call.spaces[0] == Space::GM;
+  context_.printed.push_back({id_, call.site, call.op->body->print(call, data ? &memories_ : nullptr)});
+}
+
 void Core::run(Call& call, uint32_t epoch) {
-  if (call.op->n_sets > 0) return;
+  if (call.op->n_sets > 0 || (call.op->body != nullptr && call.op->body->run == nullptr)) return;
   if (call.op->lanes != nullptr) {
     call.op->lanes[call.variant - call.op->variants](call, memories_);
     return;

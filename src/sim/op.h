@@ -16,7 +16,7 @@ class Core;
 class Memories;
 class PoisonMaps;
 
-enum class ParamKind : uint8_t { Integer, Enum, Scalar };
+enum class ParamKind : uint8_t { Integer, Enum, Scalar, Text };  // of a text: a pointer to char
 enum class Form : uint8_t { None, Count, Repeat, Bits };
 
 inline int item_size(DType dtype) { return kItemSizes[static_cast<int>(dtype)]; }
@@ -117,7 +117,8 @@ struct Call {
 // when the chip itself orders it after an earlier one of the same key and the same first operand;
 // `control` replaces all of them for rows that order pipes; `data_access` adds the accesses that
 // depend on data, without which (null) it lists the most that can be; the bytes that `access` lists
-// are then known to exist. Unused hooks are null.
+// are then known to exist; `print` gives the text of a row that prints, without memories when there
+// are none. Unused hooks are null.
 struct Body {
   void (*access)(const Call&, AccessList&) = nullptr;
   void (*run)(Call&, Memories&) = nullptr;
@@ -125,6 +126,7 @@ struct Body {
   int64_t (*tile)(const Call&) = nullptr;
   bool (*control)(const Call&, Core&) = nullptr;  // whether the core may go on
   void (*data_access)(const Call&, const Memories*, AccessList&) = nullptr;
+  std::string (*print)(const Call&, const Memories*) = nullptr;
 };
 
 // Whether the instruction combines what it stores with what GM holds.

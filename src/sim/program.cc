@@ -88,6 +88,11 @@ void parse_words(const Json& json, Site* site) {
     site->slots[i] = -1;
     const int param = static_cast<int>(i) - op.n_operands;
     const Json& value = args[i].at("c");
+    if (param >= 0 && op.params[param].kind == ParamKind::Text) {
+      site->strings.push_back(std::make_shared<const std::string>(value.as_string()));
+      site->words[i] = reinterpret_cast<int64_t>(site->strings.back()->c_str());
+      continue;
+    }
     site->words[i] =
         param < 0 ? value.as_int() : constant_word(value, op.params[param], site->variant->scalar);
   }

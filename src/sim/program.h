@@ -6,6 +6,7 @@
 #include <array>
 #include <deque>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,6 +32,7 @@ struct Site {
   int dynamic = 0;
   std::string text;
   std::string where;
+  std::vector<std::shared_ptr<const std::string>> strings;  // that words point to
 };
 
 struct VectorRate {

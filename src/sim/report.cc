@@ -68,6 +68,15 @@ void write_counts(const Context& context, JsonWriter* out) {
   out->close('}');
 }
 
+void write_printed(const Context& context, JsonWriter* out) {
+  out->key("printed").open('[');
+  for (const Printed& printed : context.printed) {
+    out->open('[').value(static_cast<int64_t>(printed.core));
+    out->value(context.sites[printed.site].where).value(printed.text).close(']');
+  }
+  out->close(']');
+}
+
 // The statements that a twin added to the program's own, which `trace` numbers behind them.
 void write_added_sites(const Context& context, JsonWriter* out) {
   out->key("added_sites").open('[');
@@ -108,6 +117,7 @@ std::string report_json(const Context& context) {
   out.key("hbm_cycles").value(hbm);
   write_cores(context, &out);
   write_counts(context, &out);
+  write_printed(context, &out);
   out.key("hazards").open('[');
   for (const Hazard& hazard : context.hazards.all()) write_hazard(context, hazard, &out);
   out.close(']');

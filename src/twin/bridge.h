@@ -105,6 +105,8 @@ int64_t WordOf(const T& argument) {
   }
 }
 
+inline int64_t WordOf(const char* text) { return reinterpret_cast<int64_t>(text); }
+
 template <typename T>
 uint8_t SpaceOf(const T& argument) {
   if constexpr (std::is_class_v<T> && !kFloating<T>) {
@@ -113,6 +115,12 @@ uint8_t SpaceOf(const T& argument) {
     return 0;
   }
 }
+
+// The line of a call; no argument of the call itself converts to it.
+struct Line {
+  explicit constexpr Line(int number) : number(number) {}
+  int number;
+};
 
 // The place of a statement in the emitted source, as reports print it; lives as long as the
 // library.
@@ -143,13 +151,13 @@ bool IsIn(const T& argument) {
 // Issues an instruction whose first `operands` arguments are tensors; returns what it counts, if it
 // does.
 template <int operands, typename... Args>
-uint32_t Issue(int32_t row, int line, const Args&... args) {
+uint32_t Issue(int32_t row, Line line, const Args&... args) {
   static_assert(operands <= sizeof...(Args), "operands come first");
   const uint8_t spaces[] = {SpaceOf(args)...};
   const TwinRange ranges[] = {RangeOf(args)...};
   const int64_t words[] = {WordOf(args)...};
   return static_cast<uint32_t>(
-      api->issue(row, spaces, ranges, words, static_cast<int32_t>(sizeof...(Args)), Where(line)));
+      api->issue(row, spaces, ranges, words, static_cast<int32_t>(sizeof...(Args)), Where(line.number)));
 }
 
 // The scalar unit's access to one element.

@@ -151,7 +151,9 @@ def words_of(row, dtype, params):
 def params_of(row, rng):
     out = {}
     for param in row.params:
-        if param.values:
+        if param.type == "text":
+            out[param.name] = "text"
+        elif param.values:
             out[param.name] = int(rng.integers(len(param.values)))
         elif param.low is None and param.type not in row.types:
             out[param.name] = int(rng.integers(-(2**63), 2**63))

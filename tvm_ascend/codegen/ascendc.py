@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -282,6 +283,8 @@ class _Emitter:
         return _Element(self.names.of(address.placed.buffer), self.printer.text(offset))
 
     def _param(self, param: Param, value, dtypes: dict[str, str]) -> str:
+        if param.type == "text":
+            return json.dumps(walk.enum_name(value))
         if param.type == "typename":
             return C_TYPES[walk.enum_name(value)]
         if param.values:

@@ -165,8 +165,10 @@ class _ControlBuilder:
         values = [self._byte_address(a, node) for a in issue.operands]
         for param, value in zip(row.params, issue.params, strict=True):
             name = walk.enum_name(value)
-            slot = param.values.index(name) if name is not None else self._slot(value, node)
-            values.append(slot)
+            if param.values:
+                values.append(param.values.index(name))
+            else:
+                values.append(name if name is not None else self._slot(value, node))
         args, dynamic = _split_dynamic(values)
         assert len(dynamic) <= MAX_DYNAMIC, f"{row.key} has {len(dynamic)} run-time arguments"
         site = self._site(row.key, issue.dtypes, issue.operands, args, node)
@@ -249,7 +251,7 @@ def _split_dynamic(values: list) -> tuple[list[dict], list]:
     args, dynamic = [], []
     for value in values:
         constant = value.value if isinstance(value, (tirx.IntImm, tirx.FloatImm)) else value
-        if isinstance(constant, (bool, int, float)):
+        if isinstance(constant, (bool, int, float, str)):
             args.append({"c": constant})
         else:
             args.append({"d": len(dynamic)})

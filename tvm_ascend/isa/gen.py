@@ -157,6 +157,8 @@ def _operands(row: Instr) -> str:
 def _kind(row: Instr, param: Param) -> str:
     if param.values:
         return "Enum"
+    if param.type == "text":
+        return "Text"
     return "Scalar" if param.type in row.types else "Integer"
 
 

@@ -73,7 +73,7 @@ class Wrapper:
     def declaration(self) -> str:
         """The head of the function."""
         params = [_parameter(t, n) for t, n in zip(self.types, self.names, strict=True)]
-        params.append("const int line = __builtin_LINE()")
+        params.append("const twin::Line line = twin::Line(__builtin_LINE())")
         head = f"template <{self.template}>\n" if self.template else ""
         return f"{head}__aicore__ inline void {self.name}({', '.join(params)})"
 
@@ -109,6 +109,8 @@ def _declared(row: Instr, member: Operand | Param) -> str:
         return f"const {kind}<{dtype}>&"
     if member.declared:
         return member.declared
+    if member.type == "text":
+        return "const char*"
     if member.type in row.types:
         return f"const {member.type}&"
     return f"const {member.type.removeprefix('enum:')}"
@@ -278,6 +280,8 @@ def wrapper(row: Instr, emit: str, template: str) -> Wrapper:
     for text, declared in zip(split(template_args or ""), split(template), strict=False):
         if constant := _CONSTANT.fullmatch(text):
             constants.append(f"{declared.split()[-1]} == {constant[1]}::{constant[2]}")
+        elif _LITERAL.fullmatch(text):
+            constants.append(f"{declared.split(' = ')[0].split()[-1]} == {text}")
         elif constant := _OBJECT.fullmatch(text):
             constants.append(f"&{declared.split(' = ')[0].split()[-1]} == &{constant[1]}")
         elif (hole := _HOLE.fullmatch(text)) and hole[1] in reader.members:

@@ -77,8 +77,9 @@ class Operand:
 class Param:
     """One scalar parameter.
 
-    ``type`` is the C type, a type variable (a scalar of that dtype), ``enum:Name``, or ``typename``
-    for an element type that the call has as a template argument, one of the dtypes ``values``.
+    ``type`` is the C type, a type variable (a scalar of that dtype), ``enum:Name``, ``typename``
+    for an element type that the call has as a template argument, one of the dtypes ``values``,
+    or ``text`` for a constant string.
     ``low``/``high`` bound integer parameters inclusively; ``values`` lists the legal names of an
     enum and ``spelling`` is the C++ text of one, ``{}`` its name. ``declared`` is the type in the
     vendor's declaration where it is not ``const type`` (``const T&`` for a scalar of a type

@@ -17,6 +17,12 @@ EVENT = Param(
     values=tuple(EVENTS.split()),
     spelling="AscendC::HardEvent::{}",
 )
+PIPES = Param(
+    name="pipe",
+    type="enum:pipe_t",
+    values=("V", "M", "MTE1", "MTE2", "MTE3", "FIX", "ALL", "S"),
+    spelling="PIPE_{}",
+)
 EVENT_ID = Param(name="id", type="int32_t", low=0, high=7, declared="int32_t")
 
 
@@ -57,16 +63,12 @@ ROWS: tuple[Instr, ...] = (
         core=BOTH,
         operands=(),
         params=(
-            Param(
-                name="pipe",
-                type="enum:pipe_t",
-                values=("V", "M", "MTE1", "MTE2", "MTE3", "FIX", "ALL"),
-                spelling="PIPE_{}",
-            ),
+            PIPES,
         ),
         types=(),
         dtypes=((),),
         body="pipe_barrier",
+        choices={(): PIPES.values[:-1]},
         emit="AscendC::PipeBarrier<{pipe}>();",
         template="pipe_t pipe",
         cycles="SYNC_ISSUE",

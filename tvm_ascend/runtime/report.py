@@ -40,6 +40,15 @@ class Hazard:
 
 
 @dataclass(frozen=True)
+class Printed:
+    """What one ``printf`` or ``DumpTensor`` of one core printed."""
+
+    core: int
+    where: str
+    text: str
+
+
+@dataclass(frozen=True)
 class Report:
     """Result of one launch.
 
@@ -51,6 +60,7 @@ class Report:
     bytes : bytes moved by path, for example ``gm_to_ub``.
     instructions : number of executed instructions by name.
     hbm_cycles : what HBM takes for the bytes that are in no cache; no launch is shorter.
+    printed : what the kernel printed, in the order of cores and statements.
     hazards : what the checker found (empty when ``SimOptions.strict``, which raises instead).
     """
 
@@ -64,6 +74,7 @@ class Report:
     hazards: Sequence[Hazard]
     sites: Sequence[Mapping] = field(repr=False)
     events: Sequence[Sequence[int]] = field(repr=False)
+    printed: Sequence[Printed] = ()
     hbm_cycles: int = 0
 
     @property
@@ -163,6 +174,7 @@ def read_report(kernel: str, raw: str, sites: Sequence[Mapping]) -> Report:
         bytes=data["bytes"],
         instructions=data["instructions"],
         hazards=hazards,
+        printed=[Printed(*item) for item in data["printed"]],
         sites=[*sites, *data.get("added_sites", ())],
         events=data.get("trace") or (),
         hbm_cycles=data["hbm_cycles"],

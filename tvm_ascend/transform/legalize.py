@@ -83,6 +83,10 @@ def _check_dtypes(row: Instr, accesses: list[Access], step: Step) -> None:
             wanted = operand.dtype
         if dtype != wanted:
             raise UnsupportedDtypes(row.name, given, list(row.dtypes), step.stmt.span)
+    scalars = zip(row.params, step.stmt.value.args[len(row.operands) :], strict=True)
+    for param, value in scalars:
+        if param.type in row.types:
+            bound.setdefault(param.type, str(value.ty).strip('"'))
     if row.types and tuple(bound.get(t) for t in row.types) not in row.dtypes:
         raise UnsupportedDtypes(row.name, given, list(row.dtypes), step.stmt.span)
 
