@@ -16,7 +16,7 @@ import statistics
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -45,7 +45,10 @@ ONE_TENSOR = {"add": "adds", "sub": "subs", "mul": "muls"}
 
 @dataclass(frozen=True)
 class Case:
-    """One row: the operator's kernel to run, and what was measured."""
+    """One row: the operator's kernel to run, and what was measured.
+
+    ``lacks`` is what of the measured operator our kernel does not do.
+    """
 
     case_id: str
     op: str
@@ -54,6 +57,7 @@ class Case:
     kernel: str = ""
     signature: Signature | None = None
     reason: str = ""
+    lacks: str = ""
 
 
 @dataclass(frozen=True)
@@ -82,8 +86,15 @@ def read_case(row: dict[str, str]) -> Case:
     try:
         kernel, signature = kernel_of(row)
     except (KeyError, ValueError) as error:
-        return Case(**{**vars(case), "reason": str(error)})
-    return Case(**{**vars(case), "kernel": kernel, "signature": signature})
+        return replace(case, reason=str(error.args[0]))
+    return replace(case, kernel=kernel, signature=signature, lacks=lacks_of(row))
+
+
+def lacks_of(row: dict[str, str]) -> str:
+    """What our kernel of a row leaves out."""
+    if row["op"] == "quant_batch_matmul":
+        return "int32 result"
+    return "no bias" if row["op"] == "matmul" and len(json.loads(row["inputs"])) > 2 else ""
 
 
 def kernel_of(row: dict[str, str]) -> tuple[str, Signature]:
@@ -94,8 +105,7 @@ def kernel_of(row: dict[str, str]) -> tuple[str, Signature]:
     dtypes = [dtype_of(d) for d in json.loads(row["in_dtypes"])]
     out_dtypes = [dtype_of(d) for d in json.loads(row["out_dtypes"])]
     if op in ("matmul", "batch_matmul"):
-        inputs, dtypes = inputs[:2], dtypes[:2]
-        op = "matmul"
+        op, inputs, dtypes = "matmul", inputs[:2], dtypes[:2]
     elif op == "quant_batch_matmul":
         inputs, dtypes = [inputs[0], plain_weight(inputs[1])], dtypes[:2]
         op, out_dtypes = "matmul", ["int32"]
@@ -141,7 +151,8 @@ def predict(case: Case) -> Prediction:
     except AscendError as error:
         return Prediction(reason=f"{type(error).__name__}: {error}")
     tile = ascribed(kernel.artifact.decisions) or str(func.attrs.get("ascend.tile", ""))
-    return Prediction(report.time_us, case.kernel, tile, report.bound)
+    name = f"{case.kernel} ({case.lacks})" if case.lacks else case.kernel
+    return Prediction(report.time_us, name, tile, report.bound)
 
 
 def ascribed(decisions: dict) -> str:
@@ -153,12 +164,12 @@ def ascribed(decisions: dict) -> str:
 
 def predict_all(cases: Sequence[Case], workers: int) -> list[Prediction]:
     """Predictions in order; equal kernels are simulated once."""
-    unique = {(c.chip, c.kernel, c.signature): c for c in cases}
+    unique = {(c.chip, c.kernel, c.signature, c.lacks): c for c in cases}
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
         found = pool.map(predict, unique.values(), chunksize=4)
         done = dict(zip(unique, found, strict=True))
     return [
-        done[c.chip, c.kernel, c.signature] if c.signature else Prediction(reason=c.reason)
+        done[c.chip, c.kernel, c.signature, c.lacks] if c.signature else Prediction(reason=c.reason)
         for c in cases
     ]
 

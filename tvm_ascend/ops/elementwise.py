@@ -17,7 +17,7 @@ from tvm_ascend.isa.formula import ITEMSIZE
 from tvm_ascend.layout.fractal import ceildiv
 from tvm_ascend.ops.broadcast import broadcast
 from tvm_ascend.ops.op import Op, Shape, Signature, numpy_dtype
-from tvm_ascend.ops.tiles import box_tile, piece
+from tvm_ascend.ops.tiles import box_tile, piece, tiled
 
 Compute = Callable[..., tvm.ir.Expr]
 
@@ -89,9 +89,7 @@ def kernel_of(
         func = _narrow(operands, grid, dtypes)
     else:
         func = (_unary, _binary)[len(axes) - 1](compute, operands, grid, dtypes, work)
-    return func.with_attr(
-        {"global_symbol": f"elementwise_{name}", "ascend.tile": "x".join(map(str, tile))}
-    )
+    return tiled(func, *tile).with_attr("global_symbol", f"elementwise_{name}")
 
 
 def _unary(compute, operands, grid, dtypes, work) -> tirx.PrimFunc:

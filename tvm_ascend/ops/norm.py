@@ -12,7 +12,7 @@ from tvm_ascend import language as T
 from tvm_ascend.hw.chip import ChipSpec
 from tvm_ascend.layout.fractal import ceildiv
 from tvm_ascend.ops.op import Op, Signature, numpy_dtype, rows_of
-from tvm_ascend.ops.tiles import piece, row_tile
+from tvm_ascend.ops.tiles import piece, row_tile, tiled
 
 EPSILON = 1e-6
 _LAYER_EPSILON = 1e-5
@@ -63,7 +63,7 @@ def make_rms_norm(signature: Signature, chip: ChipSpec) -> tirx.PrimFunc | None:
                 x[i, j] = x[i, j] * rstd[i] * gamma[j]
             T.copy(x[0 : here(bx), 0:cols], Y[bx * tile : bx * tile + here(bx), 0:cols])
 
-    return rms_norm.with_attr("ascend.tile", f"{tile}x{cols}")
+    return tiled(rms_norm, tile, cols)
 
 
 def make_add_rms_norm(signature: Signature, chip: ChipSpec) -> tirx.PrimFunc | None:
@@ -108,7 +108,7 @@ def make_add_rms_norm(signature: Signature, chip: ChipSpec) -> tirx.PrimFunc | N
                 a[i, j] = a[i, j] * rstd[i] * gamma[j]
             T.copy(a[0 : here(bx), 0:cols], Y[bx * tile : bx * tile + here(bx), 0:cols])
 
-    return add_rms_norm.with_attr("ascend.tile", f"{tile}x{cols}")
+    return tiled(add_rms_norm, tile, cols)
 
 
 def make_layer_norm(signature: Signature, chip: ChipSpec) -> tirx.PrimFunc | None:
@@ -160,7 +160,7 @@ def make_layer_norm(signature: Signature, chip: ChipSpec) -> tirx.PrimFunc | Non
                 x[i, j] = x[i, j] * rstd[i] * gamma[j] + beta[j]
             T.copy(x[0 : here(bx), 0:cols], Y[bx * tile : bx * tile + here(bx), 0:cols])
 
-    return layer_norm.with_attr("ascend.tile", f"{tile}x{cols}")
+    return tiled(layer_norm, tile, cols)
 
 
 def _cast_all(values: Sequence[np.ndarray], signature: Signature) -> tuple[np.ndarray, ...]:

@@ -12,7 +12,7 @@ from tvm_ascend import language as T
 from tvm_ascend.hw.chip import ChipSpec
 from tvm_ascend.layout.fractal import ceildiv
 from tvm_ascend.ops.op import Op, Signature, numpy_dtype, rows_of
-from tvm_ascend.ops.tiles import piece, row_tile
+from tvm_ascend.ops.tiles import piece, row_tile, tiled
 
 
 def make_softmax(signature: Signature, chip: ChipSpec) -> tirx.PrimFunc | None:
@@ -42,7 +42,7 @@ def _kernel(rows: int, cols: int, tile: int, dtype: str) -> tirx.PrimFunc:
                 x[i, j] = x[i, j] / total[i]
             T.copy(x[0 : here(bx), 0:cols], Y[bx * tile : bx * tile + here(bx), 0:cols])
 
-    return softmax.with_attr("ascend.tile", f"{tile}x{cols}")
+    return tiled(softmax, tile, cols)
 
 
 def _reference(inputs: Sequence[np.ndarray], signature: Signature) -> tuple[np.ndarray, ...]:

@@ -13,7 +13,7 @@ from tvm_ascend.hw.chip import ChipSpec
 from tvm_ascend.isa.formula import ITEMSIZE
 from tvm_ascend.layout.fractal import ceildiv
 from tvm_ascend.ops.op import Op, Signature, numpy_dtype, rows_of
-from tvm_ascend.ops.tiles import box_tile, piece
+from tvm_ascend.ops.tiles import box_tile, piece, tiled
 
 # Both halves and the result, twice in their dtype, once in float32, and temporaries.
 _TENSORS, _VALUES = 3, 6
@@ -56,7 +56,7 @@ def _kernel(rows: int, cols: int, height: int, width: int, dtype: str) -> tirx.P
                 a[i, j] = a[i, j] / (T.float32(1) + T.exp(T.float32(-1) * a[i, j])) * b[i, j]
             T.copy(a[part(bx)], Y[box(bx, 0)])
 
-    return swiglu.with_attr("ascend.tile", f"{height}x{width}")
+    return tiled(swiglu, height, width)
 
 
 def _reference(inputs: Sequence[np.ndarray], signature: Signature) -> tuple[np.ndarray, ...]:

@@ -31,6 +31,11 @@ def piece(extent: int, tile: int, block: Any) -> Any:
     return tile if extent % tile == 0 else tirx.min(tile, extent - block * tile)
 
 
+def tiled(func: Any, *tile: int) -> tirx.PrimFunc:
+    """The kernel with its tile noted."""
+    return func.with_attr("ascend.tile", "x".join(map(str, tile)))
+
+
 def box_tile(shape: Shape, lane_bytes: int, itemsize: int, chip: ChipSpec) -> Shape:
     """Tile of an element-wise result: a piece of one dimension, all of the ones after it.
 
@@ -41,10 +46,10 @@ def box_tile(shape: Shape, lane_bytes: int, itemsize: int, chip: ChipSpec) -> Sh
     cores = min(chip.aiv_cores, ceildiv(prod(shape) * itemsize, _LEAST_BYTES))
     share = ceildiv(prod(shape), cores)
     steps = min(_STEPS, ceildiv(share * itemsize, _BURST_BYTES))
-    most = min(ceildiv(share, steps), chip.capacity("ub") // lane_bytes // lanes * lanes)
+    wanted, fitting = ceildiv(share, steps), chip.capacity("ub") // lane_bytes // lanes * lanes
     tile: list[int] = []
     for axis in reversed(range(len(shape))):
-        room = max(1, most // _padded(tile, chip))
+        room = max(1, min(ceildiv(wanted, prod(tile)), fitting // _padded(tile, chip)))
         if not tile:
             tile.insert(0, min(shape[axis], align(room, lanes)))
         elif tile[0] < shape[axis + 1]:
