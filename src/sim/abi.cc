@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The symbols that compiled control programs call. Nothing may unwind out of them.
+#include <cmath>
+#include <limits>
+
 #include "launch.h"
 #include "numeric.h"
 
@@ -32,6 +35,18 @@ int64_t divide(int32_t site, int64_t a, int64_t b, int64_t by_minus_one, Divide 
 }
 
 int64_t negated(int64_t a) { return static_cast<int64_t>(0 - static_cast<uint64_t>(a)); }
+
+// A float as an integer: truncated, saturated, NaN gives 0; as Cast with CAST_TRUNC does.
+template <typename I>
+int64_t truncated(double value) {
+  constexpr I kLow = std::numeric_limits<I>::min();
+  constexpr I kHigh = std::numeric_limits<I>::max();
+  if (std::isnan(value)) return 0;
+  // As a double the largest 64-bit integers are one more than themselves.
+  if (value >= static_cast<double>(kHigh)) return static_cast<int64_t>(kHigh);
+  if (value <= static_cast<double>(kLow)) return static_cast<int64_t>(kLow);
+  return static_cast<int64_t>(static_cast<I>(value));
+}
 
 bool rounds_down(int64_t a, int64_t b) { return a % b != 0 && (a < 0) != (b < 0); }
 
@@ -75,6 +90,38 @@ TVM_ASCEND_EXPORT int64_t tvm_ascend_floordiv(int32_t site, int64_t a, int64_t b
 TVM_ASCEND_EXPORT int64_t tvm_ascend_floormod(int32_t site, int64_t a, int64_t b) {
   return divide(site, a, b, 0,
                 [](int64_t x, int64_t y) { return x % y + (rounds_down(x, y) ? y : 0); });
+}
+
+TVM_ASCEND_EXPORT int64_t tvm_ascend_truncate_int8(double value) {
+  return truncated<int8_t>(value);
+}
+
+TVM_ASCEND_EXPORT int64_t tvm_ascend_truncate_uint8(double value) {
+  return truncated<uint8_t>(value);
+}
+
+TVM_ASCEND_EXPORT int64_t tvm_ascend_truncate_int16(double value) {
+  return truncated<int16_t>(value);
+}
+
+TVM_ASCEND_EXPORT int64_t tvm_ascend_truncate_uint16(double value) {
+  return truncated<uint16_t>(value);
+}
+
+TVM_ASCEND_EXPORT int64_t tvm_ascend_truncate_int32(double value) {
+  return truncated<int32_t>(value);
+}
+
+TVM_ASCEND_EXPORT int64_t tvm_ascend_truncate_uint32(double value) {
+  return truncated<uint32_t>(value);
+}
+
+TVM_ASCEND_EXPORT int64_t tvm_ascend_truncate_int64(double value) {
+  return truncated<int64_t>(value);
+}
+
+TVM_ASCEND_EXPORT int64_t tvm_ascend_truncate_uint64(double value) {
+  return truncated<uint64_t>(value);
 }
 
 TVM_ASCEND_EXPORT float tvm_ascend_round_bfloat16(float value) {

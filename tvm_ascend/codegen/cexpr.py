@@ -106,6 +106,16 @@ __aicore__ inline T FloorMod(T a, T b) {
 }
 """
     ),
+    "Truncate": """\
+template <typename T, typename F>
+__aicore__ inline T Truncate(F a) {
+  constexpr T high = static_cast<T>(~0ULL >> (64 - 8 * sizeof(T) + (static_cast<T>(-1) < 0)));
+  constexpr T low = static_cast<T>(-high - 1);
+  if (a >= 2 * static_cast<F>(high / 2 + 1)) return high;
+  if (a <= static_cast<F>(low)) return low;
+  return a == a ? static_cast<T>(a) : static_cast<T>(0);
+}
+""",
     "Minimum": """\
 template <typename T>
 __aicore__ inline T Minimum(T a, T b) {
@@ -266,6 +276,9 @@ class ExprPrinter:
         inner = self.text(expr.value)
         if source in NARROW_FLOATS and target != "float32":
             inner = f"static_cast<float>({inner})"
+        if source.startswith(("float", "bfloat")) and target.startswith(("int", "uint")):
+            self.used.add("Truncate")
+            return f"Truncate<{C_TYPES[target]}>({inner})"
         if target in NARROW_FLOATS and not source.startswith(("float", "bfloat")):
             inner = f"static_cast<float>({inner})"
         return f"static_cast<{C_TYPES[target]}>({inner})"

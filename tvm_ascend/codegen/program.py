@@ -144,6 +144,7 @@ class _ControlBuilder:
         guards = [
             (kind, lambda node, mutator: self._divide(node, mutator, owner)) for kind in _DIVISIONS
         ]
+        guards.append((tirx.Cast, _truncate))
         return widen(tvm_ffi.structural_mutate(loaded, guards))
 
     def _divide(self, node, mutator, owner: tirx.Stmt):
@@ -240,6 +241,15 @@ _DIVISIONS = (tirx.FloorDiv, tirx.FloorMod, tirx.Div, tirx.Mod)
 
 def _is_float(dtype: str) -> bool:
     return dtype.startswith(("float", "bfloat"))
+
+
+def _truncate(node: tirx.Cast, mutator):
+    """A float becomes an integer as Cast does it: for most floats a host may do anything."""
+    dtype, source = (str(e.ty).strip('"') for e in (node, node.value))
+    if not _is_float(source) or not dtype.startswith(("int", "uint")):
+        return mutator.default_mutate(node)
+    value = tirx.Cast("float64", mutator.mutate(node.value))
+    return tirx.Cast(dtype, tirx.call_extern("int64", f"tvm_ascend_truncate_{dtype}", value))
 
 
 def _wide(offset):
