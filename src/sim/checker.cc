@@ -283,8 +283,8 @@ void Checker::excuse(const Call& call, Accessor* by) {
 void Checker::check_order(const Call& call, const AccessList& list, const Clocks& clocks,
                           std::vector<Hazard>* found) {
   const Pipe pipe = call.op->pipe;
-  Accessor by{Stamp(core_, pipe, call.site, clocks.issued(pipe), stores_atomically(call)), 0, clocks.seen(pipe),
-              clocks.seen(pipe), Stamp()};
+  Accessor by{Stamp(core_, pipe, call.site, clocks.issued(pipe), stores_atomically(call)), 0,
+              clocks.seen(pipe), clocks.seen(pipe), Stamp()};
   constexpr uint32_t kAlways = std::numeric_limits<uint32_t>::max();
   by.after_read[static_cast<int>(pipe)] = kAlways;
   if (pipe == Pipe::S) by.after_write[static_cast<int>(pipe)] = kAlways;
@@ -294,9 +294,10 @@ void Checker::check_order(const Call& call, const AccessList& list, const Clocks
     for (const Access& access : list) {
       if (access.writes() != writes) continue;
       record(call, access, &by, found);
-      const bool travels =
-          access.kind == AccessKind::Copy && call.spaces[access.operand] != Space::GM;
-      if (!writes && !travels) check_poison(call, access, found);
+      const bool gm = call.spaces[access.operand] == Space::GM;
+      const bool looks =
+          writes ? gm && stores_atomically(call) : gm || access.kind == AccessKind::Read;
+      if (looks) check_poison(call, access, found);
     }
   }
   for (const Access& access : list) {

@@ -59,7 +59,8 @@ class LocalTensor {
 
   LocalTensor operator[](const uint32_t offset) const {
     LocalTensor moved = *this;
-    moved.address_ += static_cast<int64_t>(offset) * static_cast<int64_t>(sizeof(T));
+    // A negative offset arrives wrapped.
+    moved.address_ += int64_t{static_cast<int32_t>(offset)} * static_cast<int64_t>(sizeof(T));
     return moved;
   }
 

@@ -19,8 +19,8 @@ def vector_write(A: T.Tensor((64,), "float32"), n: T.int32, B: T.Tensor((64,), "
         b = T.alloc_fragment((64,), "float32")
         T.copy(A, a)
         T.copy(A, b)
-        for i in T.Parallel(70):
-            a[i] = a[i] + 1.0
+        for i in T.Parallel(32):
+            a[n * 8 + i] = 5.0
         T.copy(b, B)
 
 
@@ -48,15 +48,15 @@ def scalar_read(A: T.Tensor((64,), "float32"), n: T.int32, B: T.Tensor((64,), "f
 
 @pytest.mark.parametrize("executor", ["simulator", "twin"])
 @pytest.mark.parametrize(
-    ("func", "low", "high"),
-    [(vector_write, 0, 280), (scalar_write, 256, 260), (scalar_read, 256, 260)],
+    ("func", "n", "low", "high"),
+    [(vector_write, 7, 224, 352), (scalar_write, 64, 256, 260), (scalar_read, -1, -4, 0)],
     ids=["vector_write", "scalar_write", "scalar_read"],
 )
-def test_an_index_past_a_tile_is_reported_with_the_tile(func, low, high, executor):
+def test_an_index_past_a_tile_is_reported_with_the_tile(func, n, low, high, executor):
     kernel = compile(func, out_idx=2)
     kernel = Kernel(kernel.artifact, kernel.out_idx, replace(kernel.options, executor=executor))
     with pytest.raises(MemoryAccessError) as caught:
-        kernel(np.ones(64, "float32"), 64)
+        kernel(np.ones(64, "float32"), n)
     hazard = caught.value.hazard
     assert (hazard.kind, hazard.space, hazard.bytes) == ("out_of_bounds", "ub", (low, high))
     named = executor == "simulator"

@@ -52,7 +52,9 @@ def on(executor, func, out_idx=1):
 
 @pytest.mark.parametrize("executor", ["simulator", "twin"])
 def test_bytes_that_no_statement_writes_are_reported(executor):
-    with pytest.raises(MemoryAccessError, match="unwritten_output in kernel `half` of gm") as caught:
+    with pytest.raises(
+        MemoryAccessError, match="unwritten_output in kernel `half` of gm"
+    ) as caught:
         on(executor, half)(np.ones((4, 16), "float32"))
     hazard = caught.value.hazard
     assert hazard.bytes == (168, 192)

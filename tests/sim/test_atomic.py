@@ -181,3 +181,15 @@ def test_reading_without_waiting_for_the_second_add_races(rng):
     (hazard,) = machine.hazards()
     assert hazard["kind"] == "race"
     assert hazard["first"]["site"] == second
+
+
+def test_an_atomic_store_reads_what_it_adds_to():
+    machine = Machine()
+    machine.tensor("out", np.zeros(64, "float32"))
+    machine.issue("duplicate", "float32", ub(0), 1.0, 64)
+    machine.sync("V_MTE3")
+    machine.issue("set_atomic_add", None, "float32")
+    machine.store(Gm("out"), ub(0), 64, "float32")
+    (hazard,) = machine.hazards(fresh=[0])
+    assert (hazard["kind"], hazard["bytes"]) == ("poison", [0, 1])
+    assert machine.hazards() == []
