@@ -14,6 +14,7 @@ from tvm_ascend.hw.chip import ChipSpec
 from tvm_ascend.schedule.default import apply_default_schedule
 from tvm_ascend.schedule.tiling import Tiling
 from tvm_ascend.target import chip_of
+from tvm_ascend.transform.check_bounds import CheckBounds
 from tvm_ascend.transform.clip_tiles import ClipTiles
 from tvm_ascend.transform.expand_math import ExpandMath
 from tvm_ascend.transform.fold_fill import FoldFill
@@ -21,18 +22,20 @@ from tvm_ascend.transform.hoist_copies import HoistCopies
 from tvm_ascend.transform.infer_layout import InferLayout
 from tvm_ascend.transform.infer_scope import InferScope
 from tvm_ascend.transform.insert_sync import InsertSync
+from tvm_ascend.transform.keep_padding_out import KeepPaddingOut
 from tvm_ascend.transform.legalize import Legalize
 from tvm_ascend.transform.lower_blocks import has_blocks, lower_schedule
 from tvm_ascend.transform.map_cores import MapCores
 from tvm_ascend.transform.pipeline_loops import Pipeline
 from tvm_ascend.transform.plan_memory import PlanMemory
 from tvm_ascend.transform.select_instructions import SelectInstructions
+from tvm_ascend.transform.sink_tiles import SinkTiles
 from tvm_ascend.transform.split_cores import SplitCores
 from tvm_ascend.transform.stage_operands import StageOperands
 
 STAGES: dict[str, tuple[Callable[[], tvm.ir.transform.Pass], ...]] = {
     "input": (),
-    "tiled": (MapCores, HoistCopies),
+    "tiled": (CheckBounds, KeepPaddingOut, SinkTiles, MapCores, HoistCopies),
     "scoped": (StageOperands, InferScope),
     "fractal": (FoldFill, ClipTiles, InferLayout),
     "vectorized": (ExpandMath, SelectInstructions),

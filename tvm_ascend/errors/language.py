@@ -43,7 +43,8 @@ class RowShorterThanTile(AscendError):
             f"T.{op}: `{tensor}` is {row} elements long here but `{tile}` holds {block}: the last "
             f"{block} - {row} elements of the tile would be undefined. Make the tile exactly {row} "
             "elements long (any length is allowed, tails are handled), or name only the first "
-            "element of the slice to have the rest filled with 0."
+            "element of the slice: the rest is then filled with 0, counts in no reduction, and is "
+            "dropped where the tile is stored past the end of a tensor."
         )
 
 
@@ -141,12 +142,27 @@ class EmptyGrid(AscendError):
         )
 
 
-class LoopPastTensor(AscendError):
-    """A reduction whose loop may read outside a tensor."""
+class IndexOutside(AscendError):
+    """An index, a slice or the start of a tile that is outside its buffer."""
 
-    def __init__(self, tensor: str, size: object, span: object) -> None:
+    def __init__(
+        self, buffer: str, axis: int, low: object, high: object, size: object, span: object = None
+    ) -> None:
+        place = f"{at(span)}: " if at(span) else ""
+        reach = low if low == high else f"{low}..{high}"
         super().__init__(
-            f"{at(span)}: the reduction may read `{tensor}` from index {size} on, where it ends; "
-            f"elements that do not exist would count. Put `if index < {size}:` around the update, "
-            "or shorten the loop."
+            f"{place}index {reach} in dimension {axis} of `{buffer}` is outside; allowed is "
+            f"0..{size - 1}. Shorten the loop or the slice, or put an `if` around the access."
+        )
+
+
+class PaddingCounts(AscendError):
+    """A reduction over a tile of which it is not known how much lies past its tensor."""
+
+    def __init__(self, tile: str, copy: object, reduction: object) -> None:
+        super().__init__(
+            f"{at(reduction)}: this counts elements of `{tile}`, which the copy in "
+            f"{at(copy) or 'this kernel'} may have filled past the end of its tensor by a length "
+            "that is not known here; elements that do not exist would count. Reduce the tile in "
+            "the loop iteration that copies it, or choose a tile size that divides the tensor."
         )

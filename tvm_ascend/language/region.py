@@ -8,7 +8,13 @@ from tvm import tirx
 from tvm.ir import Range, TensorLoad, TensorRegion
 from tvm.sym import Analyzer
 
-from tvm_ascend.errors import OperandExpected, RowLongerThanTile, RowShorterThanTile, ShapeMismatch
+from tvm_ascend.errors import (
+    IndexOutside,
+    OperandExpected,
+    RowLongerThanTile,
+    RowShorterThanTile,
+    ShapeMismatch,
+)
 
 
 def is_buffer(value: object) -> bool:
@@ -33,6 +39,12 @@ def region_of(op: str, name: str, value: object) -> TensorRegion:
     if isinstance(value, TensorRegion):
         simplify = Analyzer().simplify  # of a slice `i * 16 : (i + 1) * 16`
         ranges = [Range.from_min_extent(r.min, simplify(r.extent)) for r in value.region]
+        for axis, (part, size) in enumerate(zip(ranges, value.source.ty.shape, strict=True)):
+            ends = (part.min, part.extent, size)
+            if all(isinstance(x, tirx.IntImm) for x in ends):
+                low, length, most = (int(x) for x in ends)
+                if low < 0 or low + length > most:
+                    raise IndexOutside(value.source.name, axis, low, low + length - 1, most)
         return tirx.BufferRegion(value.source, ranges)
     if isinstance(value, TensorLoad):
         return tirx.BufferRegion(value.source, [Range.from_min_extent(i, 1) for i in value.indices])

@@ -3,20 +3,23 @@
 
 from __future__ import annotations
 
+import functools
+
 import tvm
 import tvm_ffi
-from tvm import tirx
+from tvm import sym, tirx
 from tvm.ir import Range
 from tvm.s_tir import SBlockRealize
 from tvm.tirx.transform.function_pass import prim_func_pass
 
 from tvm_ascend.errors import NotAMatmulTile
+from tvm_ascend.isa.instr import Space
 from tvm_ascend.language.loops import PARALLEL
 from tvm_ascend.language.ops import call
 from tvm_ascend.layout.scope import UNPLACED_SCOPES, space_of
 from tvm_ascend.schedule.match import is_zero, loads, product_of_loads, strip_casts, variables
 from tvm_ascend.transform.loop_nest import Nest, Writers, implied_by_bounds, region
-from tvm_ascend.transform.tile_args import is_const
+from tvm_ascend.transform.tile_args import is_const, proves
 
 OP = "ascend.op"
 GEMM = "gemm"
@@ -91,7 +94,24 @@ class _Converter:
         src = region(source.source, source.indices, nest.extents)
         if src is None or not self.may_copy(nest, source, store):
             return None
-        return call("tile_copy", src, dst, span=span)
+        return self.guarded_copy(nest, src, dst, span)
+
+    def guarded_copy(self, nest: Nest, src, dst, span):
+        """Return a copy, skipped where a tile that had a guard starts outside its tensor."""
+        copy = call("tile_copy", src, dst, span=span)
+        tensor, tile = (src, dst) if src.source.scope() in ("", "global") else (dst, src)
+        if nest.guard is None or space_of(tile.source) is not Space.UB:
+            return copy
+        analyzer = sym.Analyzer()
+        for var, range_ in self.bounds.items():
+            analyzer.bind(var, range_)
+        starts = [r.min < n for r, n in zip(tensor.region, tensor.source.ty.shape, strict=True)]
+        starts = [condition for condition in starts if not proves(analyzer, condition)]
+        if not starts:
+            return copy
+        zero = tirx.const(0, str(tile.source.ty.dtype))
+        clear = call("tile_fill", tile, zero, span=span) if tile is dst else None
+        return tirx.IfThenElse(functools.reduce(tirx.And, starts), copy, clear, span)
 
     def fill(self, nest: Nest, dst, value, span):
         if space_of(nest.store.buffer) is not None and nest.store.buffer.scope() in ("", "global"):

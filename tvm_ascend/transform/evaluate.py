@@ -17,7 +17,7 @@ from tvm_ascend.transform.cast_path import cast_path
 from tvm_ascend.transform.expressions import count_readers, has_loads, narrowed
 from tvm_ascend.transform.lane_ops import binary, has_scalar_form, with_scalar
 from tvm_ascend.transform.nest import LANE, LANES, ROWS, TILE, UNIT, gm_view
-from tvm_ascend.transform.select_move import check_inside, load
+from tvm_ascend.transform.select_move import load
 from tvm_ascend.transform.selection import NotVectorizable, supports
 from tvm_ascend.transform.tile_columns import by_columns, columns_pay
 from tvm_ascend.transform.values import Value, Values
@@ -43,8 +43,6 @@ UNARY = {
 class Evaluator(Values):
     """Evaluates expressions of one store."""
 
-    counts: bool = False
-    """Whether every element counts, so that none may be read outside a tensor."""
     memo: dict = field(default_factory=dict)
     readers: dict = field(default_factory=dict)
 
@@ -107,9 +105,7 @@ class Evaluator(Values):
         """Load what an access covers from global memory into a temporary."""
         view, extents = gm_view(access, self.nest.tile_loops)
         staged, along = self.staging(access, extents, f"{access.buffer.name}_in")
-        if self.counts:
-            check_inside(self.ctx, view, extents)
-        self.before += load(self.ctx, staged, view, extents)
+        self.before += load(self.ctx, staged, view, extents, elements=True)
         return Value(access.dtype, domain, access=along)
 
     def cast(self, value: Value, dtype: str, into: Access | None = None) -> Value:

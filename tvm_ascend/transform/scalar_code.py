@@ -8,9 +8,12 @@ import functools
 import tvm
 from tvm import tirx
 
+from tvm_ascend.isa.instr import Space
 from tvm_ascend.language.loops import PARALLEL
 from tvm_ascend.language.ops import key_of
+from tvm_ascend.layout.scope import space_of
 from tvm_ascend.transform.access import constant
+from tvm_ascend.transform.guards import guarded
 from tvm_ascend.transform.reduce_tree import identity
 from tvm_ascend.transform.selection import Selection
 from tvm_ascend.transform.tile_args import as_region, sequence
@@ -57,9 +60,16 @@ def _extents(region: object) -> list:
     return [r.extent for r in as_region(region).region if constant(r.extent) != 1]
 
 
-def _inside(region: object, indices: list) -> tvm.ir.Expr:
-    shape = region.source.ty.shape
-    return functools.reduce(tirx.And, [i < s for i, s in zip(indices, shape, strict=True)])
+def _inside(region: object, indices: list) -> list[tvm.ir.Expr]:
+    """Where a tile that starts inside its tensor in global memory has not run past the end."""
+    if space_of(region.source) is not Space.GM:
+        return []
+    ranges, shape = as_region(region).region, region.source.ty.shape
+    return [
+        tirx.Or(i < size, r.min >= size)
+        for i, r, size in zip(indices, ranges, shape, strict=True)
+        if constant(r.extent) != 1
+    ]
 
 
 def _copy(ctx: Selection, call: tvm.ir.Call) -> list[tirx.Stmt]:
@@ -70,9 +80,10 @@ def _copy(ctx: Selection, call: tvm.ir.Call) -> list[tirx.Stmt]:
         dtype = dst.source.ty.dtype
         value = _cast(tirx.BufferLoad(src.source, source), dtype)
         copy = tirx.BufferStore(dst.source, value, target, ctx.span)
-        zero = tirx.BufferStore(dst.source, tirx.const(0, str(dtype)), target, ctx.span)
-        inner = tirx.IfThenElse(_inside(src, source), copy, zero, ctx.span)
-        return [tirx.IfThenElse(_inside(dst, target), inner, None, ctx.span)]
+        if inside := _inside(src, source):
+            zero = tirx.BufferStore(dst.source, tirx.const(0, str(dtype)), target, ctx.span)
+            copy = tirx.IfThenElse(functools.reduce(tirx.And, inside), copy, zero, ctx.span)
+        return guarded(ctx, _inside(dst, target), [copy])
 
     return loop_over(ctx, _extents(dst), body)
 

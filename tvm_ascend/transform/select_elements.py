@@ -98,7 +98,7 @@ class _Store:
         self.store = store
         self.fixed = fixed
         self.whole = whole
-        self.values = Evaluator(ctx, nest, whole, counts=bool(store.kind))
+        self.values = Evaluator(ctx, nest, whole)
         variables = [v for v, _ in nest.tile_loops]
         self.dst = affine(store.buffer, store.indices, variables)
 
@@ -110,8 +110,8 @@ class _Store:
             raise NotVectorizable(f"`{self.dst.buffer.name}` is in {self.dst.space}, not in UB")
         view, extents = gm_view(self.dst, self.nest.tile_loops)
         staged, along = self.values.staging(self.dst, extents, f"{self.dst.buffer.name}_out")
-        before = load_tile(self.ctx, staged, view, extents) if load_old else []
-        return _Place(along, before, store_tile(self.ctx, view, staged, extents))
+        before = load_tile(self.ctx, staged, view, extents, True) if load_old else []
+        return _Place(along, before, store_tile(self.ctx, view, staged, extents, True))
 
     def element_wise(self) -> list[tirx.Stmt]:
         """Store, or accumulate in place, run by run."""

@@ -3,17 +3,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import functools
 
 import tvm
 from tvm import tirx
 
-from tvm_ascend.errors import LoopPastTensor
 from tvm_ascend.isa.instr import Space
 from tvm_ascend.transform.access import constant, dtype_of, itemsize
 from tvm_ascend.transform.guards import guarded, proves
 from tvm_ascend.transform.lane_ops import in_chunks
 from tvm_ascend.transform.selection import NotVectorizable, Selection, limit
+from tvm_ascend.transform.tile_tail import is_tile
 from tvm_ascend.transform.tile_view import (
     View,
     check_aligned,
@@ -25,76 +25,61 @@ from tvm_ascend.transform.tile_view import (
 from tvm_ascend.transform.vector_ops import convert, fill, temporary
 
 
-@dataclass(frozen=True)
-class Clip:
-    """What of a tile lies inside its tensor: extents kept, and what must hold for any of it to."""
+def clip(ctx: Selection, view: View, extents: list, elements: bool) -> list:
+    """Cut a tile that starts inside its tensor in global memory to the tensor's shape.
 
-    extents: list
-    inside: list
-    whole: bool
-
-
-def clip(ctx: Selection, view: View, extents: list) -> Clip:
-    """Cut a tile of a tensor in global memory to the tensor's shape."""
-    kept, inside, whole = list(extents), [], True
+    Accesses of element loops (``elements``) are cut where they are the tiles of a tensor; any other
+    stays, for the simulator to find.
+    """
+    kept = list(extents)
     for axis, (low, size) in enumerate(zip(view.mins, view.buffer.ty.shape, strict=True)):
         dims = [d for d, a in enumerate(view.axes) if a == axis]
         last = low
         for d in dims:
             last = last + (extents[d] - 1) * view.step(d)
-        if proves(ctx, last < size):
+        if not dims or proves(ctx, last < size):
             continue
         if len(dims) > 1 or any(constant(view.step(d)) != 1 for d in dims):
             raise NotVectorizable(f"`{view.buffer.name}` may be accessed outside its shape")
-        whole = False
-        for d in dims:
-            kept[d] = ctx.simplify(tirx.min(size - low, extents[d]))
+        d = dims[0]
+        if elements and not is_tile(ctx.analyzer, low, extents[d]):
+            continue
+        kept[d] = ctx.simplify(tirx.min(size - low, extents[d]))
         if not proves(ctx, low < size):
-            inside.append(low < size)
-    return Clip(kept, inside, whole)
+            kept[d] = tirx.Select(low < size, kept[d], extents[d])
+    return kept
 
 
-def check_inside(ctx: Selection, view: View, extents: list) -> None:
-    """Refuse a tile that may run past the edge of its tensor."""
-    part = clip(ctx, view, extents)
-    for kept, extent, axis in zip(part.extents, extents, view.axes, strict=True):
-        if not ctx.analyzer.can_prove_equal(kept, extent):
-            raise LoopPastTensor(view.buffer.name, view.buffer.ty.shape[axis], ctx.span)
-
-
-def load(ctx: Selection, dst: View, src: View, extents: list) -> list[tirx.Stmt]:
-    """Load a tile from global memory to UB; what lies outside the tensor becomes 0."""
+def load(
+    ctx: Selection, dst: View, src: View, extents: list, elements: bool = False
+) -> list[tirx.Stmt]:
+    """Load a tile from global memory to UB; what lies past the end of the tensor becomes 0."""
     if dst.dtype != src.dtype:
         staged = temporary(ctx, extents, src.dtype, f"{src.buffer.name}_in")
-        return [*load(ctx, staged, src, extents), *convert(ctx, dst, staged, extents)]
-    part = clip(ctx, src, extents)
-    stmts = []
-    if not part.whole:
-        stmts += _clear_when_cut(ctx, dst, extents, part)
-    moves = _dma(ctx, "data_copy_pad_in", dst, src, part.extents, pad=not part.whole)
-    return stmts + guarded(ctx, part.inside, moves)
-
-
-def _clear_when_cut(ctx: Selection, dst: View, extents: list, part: Clip) -> list[tirx.Stmt]:
-    cut = [tirx.Not(c) for c in part.inside]
-    cut += [
-        kept < extent
-        for kept, extent in zip(part.extents, extents, strict=True)
-        if not ctx.analyzer.can_prove_equal(kept, extent)
+        stmts = load(ctx, staged, src, extents, elements)
+        return [*stmts, *convert(ctx, dst, staged, extents)]
+    kept = clip(ctx, src, extents, elements)
+    cut = [
+        inside < extent
+        for inside, extent in zip(kept, extents, strict=True)
+        if not ctx.analyzer.can_prove_equal(inside, extent)
     ]
-    condition = cut[0]
-    for more in cut[1:]:
-        condition = tirx.Or(condition, more)
-    return guarded(ctx, [condition], fill(ctx, dst, extents, tirx.const(0, dst.dtype)))
+    moves = _dma(ctx, "data_copy_pad_in", dst, src, kept, pad=bool(cut))
+    if not cut:
+        return moves
+    zero = fill(ctx, dst, extents, tirx.const(0, dst.dtype))
+    return [*guarded(ctx, [functools.reduce(tirx.Or, cut)], zero), *moves]
 
 
-def store(ctx: Selection, dst: View, src: View, extents: list) -> list[tirx.Stmt]:
-    """Store a UB tile to global memory; what lies outside the tensor is dropped."""
+def store(
+    ctx: Selection, dst: View, src: View, extents: list, elements: bool = False
+) -> list[tirx.Stmt]:
+    """Store a UB tile to global memory; what lies past the end of the tensor is dropped."""
     if dst.dtype != src.dtype:
         staged = temporary(ctx, extents, dst.dtype, f"{dst.buffer.name}_out")
-        return [*convert(ctx, staged, src, extents), *store(ctx, dst, staged, extents)]
-    part = clip(ctx, dst, extents)
-    return guarded(ctx, part.inside, _dma(ctx, "data_copy_pad_out", dst, src, part.extents))
+        stmts = convert(ctx, staged, src, extents)
+        return [*stmts, *store(ctx, dst, staged, extents, elements)]
+    return _dma(ctx, "data_copy_pad_out", dst, src, clip(ctx, dst, extents, elements))
 
 
 def _dma(
