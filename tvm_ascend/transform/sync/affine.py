@@ -15,6 +15,7 @@ import tvm
 from tvm import tirx
 
 INF = math.inf
+MOST_VERSIONS = 8
 
 
 @dataclass(frozen=True)
@@ -212,8 +213,9 @@ class Reader:
 
     def _split(self, form: Form, by: int) -> tuple[Form, Form]:
         """``form`` as multiples of ``by`` plus a rest."""
-        counters = {k: c // by * by for k, c in form.counters}
-        atoms = {k: c // by * by for k, c in form.atoms}
+        # Towards zero, so that a small negative factor stays small in the rest.
+        counters = {k: int(c / by) * by for k, c in form.counters}
+        atoms = {k: int(c / by) * by for k, c in form.atoms}
         whole = _form(form.const // by * by, counters, atoms)
         return whole, form + whole.scaled(-1)
 
@@ -234,7 +236,10 @@ class Reader:
     def _remainder(self, form: Form, by: int) -> Form:
         _, rest = self._split(form, by)
         bounds = self.interval(rest)
-        if bounds.low >= 0 and bounds.high < by:
+        # A counter modulo the number of versions stays so, however short the loop: that is how
+        # versions are recognised.
+        cycles = by <= MOST_VERSIONS and len(rest.counters) == 1 and not rest.atoms
+        if bounds.low >= 0 and bounds.high < by and not cycles:
             return rest
         text = f"({rest.text}) % {by}" if rest.text else ""
         plain = all(atom.modulus > 0 and by % atom.modulus == 0 for atom, _ in rest.atoms)

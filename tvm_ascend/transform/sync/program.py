@@ -12,11 +12,10 @@ from tvm import tirx
 
 from tvm_ascend.isa.instr import Space
 from tvm_ascend.transform.sync.access import Access
-from tvm_ascend.transform.sync.affine import Form, Interval, Reader
+from tvm_ascend.transform.sync.affine import MOST_VERSIONS, Form, Interval, Reader
 from tvm_ascend.transform.sync.tree import Loop, Seq, Step, Wrap, bodies
 
 ADDRESS = "ascend.address"
-_MOST_VERSIONS = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,11 +124,11 @@ class Program:
         ]
         for forms in [*flags, *on_chip]:
             for atom, _ in (pair for form in forms for pair in form.atoms):
-                for number in atom.uses if 0 < atom.modulus <= _MOST_VERSIONS else ():
+                for number in atom.uses if 0 < atom.modulus <= MOST_VERSIONS else ():
                     if number in by_number:
                         counter = by_number[number]
                         both = math.lcm(counter.versions, atom.modulus)
-                        counter.versions = both if both <= _MOST_VERSIONS else counter.versions
+                        counter.versions = both if both <= MOST_VERSIONS else counter.versions
 
 
 def read_program(tree: Seq, most_instances: int = 300) -> Program:

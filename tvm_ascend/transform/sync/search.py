@@ -150,7 +150,7 @@ class Search:
         return found + self._lifted(plain) if plain.carried else found
 
     def _versions(self, first: Instance, second: Instance, counter: Counter) -> int:
-        """Copies of the contended memory that a loop cycles through."""
+        """Copies of the contended memory that the iterations of a loop cycle through."""
         found = 1
         for pair in self.requirements.contended(first, second):
             moduli = [
@@ -159,7 +159,7 @@ class Search:
             ]
             if all(moduli):
                 found = max(found, *moduli[0], *moduli[1])
-        return found
+        return int(min(found, counter.most))
 
     def _meeting(self, a: Step, b: Step) -> Seq:
         """The innermost sequence around both."""
