@@ -169,7 +169,8 @@ void Core::set_registers(const Call& call) {
         into = call.params[setting.value];
         break;
       case From::Dtype:
-        into = static_cast<int64_t>(dtype_of(call.op->params[setting.value].values[call.params[setting.value]]));
+        into = static_cast<int64_t>(
+            dtype_of(call.op->params[setting.value].values[call.params[setting.value]]));
         break;
       case From::Operand:
         into = call.operands[setting.value];
@@ -187,7 +188,8 @@ void Core::set_registers(const Call& call) {
 // A tensor is printed once every pipe has finished, as the vendor's call waits for them.
 void Core::print(const Call& call) {
   const bool data = context_.options.numerics || call.spaces[0] == Space::GM;
-  context_.printed.push_back({id_, call.site, call.op->body->print(call, data ? &memories_ : nullptr)});
+  context_.printed.push_back(
+      {id_, call.site, call.op->body->print(call, data ? &memories_ : nullptr)});
 }
 
 void Core::run(Call& call, uint32_t epoch) {

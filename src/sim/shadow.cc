@@ -54,7 +54,7 @@ inline void Shadow::touch(Visit& visit, Cell& cell, int64_t low, int64_t high) {
         check(visit, {read, read.atomic(), true, low, high});
       }
     }
-    const Stamp kept = !combines || !cell.write.atomic()             ? Stamp()
+    const Stamp kept = !combines || !cell.write.atomic()      ? Stamp()
                        : cell.write.core() != by.stamp.core() ? cell.write
                                                               : other;
     cell.write = by.stamp;

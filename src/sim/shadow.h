@@ -19,8 +19,8 @@ class Stamp {
   Stamp() = default;
   Stamp(int core, Pipe pipe, uint32_t site, uint32_t epoch, bool atomic = false)
       : bits_(static_cast<uint64_t>(core) << 56 | static_cast<uint64_t>(atomic) << 55 |
-              static_cast<uint64_t>(pipe) << 52 |
-              static_cast<uint64_t>(site & kMaxSites) << 32 | epoch) {}
+              static_cast<uint64_t>(pipe) << 52 | static_cast<uint64_t>(site & kMaxSites) << 32 |
+              epoch) {}
 
   static constexpr uint32_t kMaxSites = (1U << 20) - 1;
   static constexpr int kMaxCores = 256;

@@ -156,8 +156,8 @@ uint32_t Issue(int32_t row, Line line, const Args&... args) {
   const uint8_t spaces[] = {SpaceOf(args)...};
   const TwinRange ranges[] = {RangeOf(args)...};
   const int64_t words[] = {WordOf(args)...};
-  return static_cast<uint32_t>(
-      api->issue(row, spaces, ranges, words, static_cast<int32_t>(sizeof...(Args)), Where(line.number)));
+  return static_cast<uint32_t>(api->issue(
+      row, spaces, ranges, words, static_cast<int32_t>(sizeof...(Args)), Where(line.number)));
 }
 
 // The scalar unit's access to one element.

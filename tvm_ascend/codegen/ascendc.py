@@ -286,7 +286,7 @@ class _Emitter:
         if param.type == "text":
             return json.dumps(walk.enum_name(value))
         if param.type == "typename":
-            return C_TYPES[walk.enum_name(value)]
+            return C_TYPES[str(value.value)]
         if param.values:
             return param.spelling.format(walk.enum_name(value))
         literal = isinstance(value, (tirx.IntImm, tirx.FloatImm))

@@ -146,7 +146,7 @@ class IndexOutside(AscendError):
     """An index, a slice or the start of a tile that is outside its buffer."""
 
     def __init__(
-        self, buffer: str, axis: int, low: object, high: object, size: object, span: object = None
+        self, buffer: str, axis: int, low: object, high: object, size: int, span: object = None
     ) -> None:
         place = f"{at(span)}: " if at(span) else ""
         reach = low if low == high else f"{low}..{high}"

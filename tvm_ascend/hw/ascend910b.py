@@ -3,8 +3,8 @@
 
 ``[doc]`` is stated by a public source, ``[measured]`` was measured on a chip, ``[derived]`` is
 arithmetic on such numbers, ``[fit: rows]`` was fitted on the measured rows that
-``benchmarks/measured.py`` compares with, ``[guess]`` is neither. Section numbers are those of the project's fact
-sheet.
+``benchmarks/measured.py`` compares with, ``[guess]`` is neither. Section numbers are those of the
+project's fact sheet.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ PATHS_910B1 = Paths(
     gm_to_l1=_gigabytes((1, 221), (24, 213)),
     l0c_to_gm=_gigabytes((1, 155), (24, 140)),  # [measured: MEASURED, fixpipe]
     gm_row_cycles=GM_ROW_CYCLES,
-    # 1.6 to 1.8 TB/s [doc: 1.3]; casts on an A3 get 1.5, weights of decode matmuls 1.27 [fit: rows].
+    # 1.6 to 1.8 TB/s [doc: 1.3]; casts on an A3 get 1.5, decode weights 1.27 [fit: rows].
     hbm_bytes_per_second=1.5e12,
     l2_warm_bytes=L2_WARM_BYTES,
 )

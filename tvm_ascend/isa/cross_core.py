@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tvm_ascend.isa.instr import CoreType, Instr, Operand, Param, Pipe, Space
 from tvm_ascend.isa.sync import PIPES
 
@@ -16,8 +18,10 @@ EVENT = (
 )
 
 
-def _row(key: str, name: str, core: tuple[CoreType, ...], emit: str, doc: str, **more) -> Instr:
-    fields = {"operands": (), "params": (), "source": "ASCEND 4.4"} | more
+def _row(
+    key: str, name: str, core: tuple[CoreType, ...], emit: str, doc: str, **more: Any
+) -> Instr:
+    fields: dict[str, Any] = {"operands": (), "params": (), "source": "ASCEND 4.4"} | more
     return Instr(
         key=key,
         name=name,

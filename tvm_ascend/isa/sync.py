@@ -62,9 +62,7 @@ ROWS: tuple[Instr, ...] = (
         pipe=Pipe.S,
         core=BOTH,
         operands=(),
-        params=(
-            PIPES,
-        ),
+        params=(PIPES,),
         types=(),
         dtypes=((),),
         body="pipe_barrier",

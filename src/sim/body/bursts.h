@@ -9,8 +9,8 @@
 namespace tvm_ascend::sim {
 
 struct Bursts {
-  // The parameters of DataCopyParams; lengths of dst count in `unit` bytes, its gaps too. A burst of
-  // src has `narrow` times fewer bytes, gaps of src count in blocks.
+  // The parameters of DataCopyParams; lengths of dst count in `unit` bytes, its gaps too. A burst
+  // of src has `narrow` times fewer bytes, gaps of src count in blocks.
   Bursts(const Call& call, int64_t unit, int64_t narrow = 1)
       : count(call.params[1] == 0 ? 0 : call.params[0]),
         dst_bytes(call.params[1] * unit),

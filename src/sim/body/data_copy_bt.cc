@@ -8,9 +8,7 @@ namespace {
 
 constexpr int64_t kUnit = 64;
 
-Bursts bursts(const Call& call) {
-  return Bursts(call, kUnit, call.itemsize(0) / call.itemsize(1));
-}
+Bursts bursts(const Call& call) { return Bursts(call, kUnit, call.itemsize(0) / call.itemsize(1)); }
 
 void access(const Call& call, AccessList& list) { bursts(call).access(call, list); }
 

@@ -12,7 +12,8 @@ namespace tvm_ascend::sim {
 namespace {
 
 enum { kNoQuant, kToHalf, kToBFloat, kDeqF16, kQuantB8, kReq8, kVectorDeqF16 };
-constexpr int kVectorModes = kVectorDeqF16 - kDeqF16;  // from a mode to that with a scale per column
+constexpr int kVectorModes =
+    kVectorDeqF16 - kDeqF16;  // from a mode to that with a scale per column
 
 int64_t value(const Call& call, const char* name, int64_t otherwise) {
   const int i = param_index(*call.op, name);
@@ -89,8 +90,8 @@ void drain(const Drain& drain, const Call& call, Memories& memories) {
                              ? bit_cast<int64_t>(*reinterpret_cast<const uint64_t*>(
                                    memories.at(drain.scale_space, drain.scale + 8 * column)))
                              : drain.word);
-      const From* from = src + column / Drain::kSide * drain.src_stride * Drain::kSide +
-                         column % Drain::kSide;
+      const From* from =
+          src + column / Drain::kSide * drain.src_stride * Drain::kSide + column % Drain::kSide;
       for (int64_t row = 0; row < drain.m; ++row) {
         From x = from[row * Drain::kSide];
         if (drain.relu && x <= From(0)) x = From(0);

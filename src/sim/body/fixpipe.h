@@ -28,11 +28,11 @@ struct Drain {
   int64_t matrices;
   int64_t src_matrix, dst_matrix;  // bytes from one to the next
   bool split;
-  bool vector;         // one scale for each column
-  int64_t word;        // the scale of all columns
-  Space scale_space;   // where the scales of the columns are
+  bool vector;        // one scale for each column
+  int64_t word;       // the scale of all columns
+  Space scale_space;  // where the scales of the columns are
   int64_t scale;
-  int64_t columns;     // of a column of fractals in dst
+  int64_t columns;  // of a column of fractals in dst
 };
 
 }  // namespace tvm_ascend::sim

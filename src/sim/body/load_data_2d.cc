@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LoadData 2D, L1 or GM to L0A or L0B: whole 512-byte fractals, each transposed on request. Undefined
-// bytes travel along: rows past a tile's edge are copied and never looked at.
+// LoadData 2D, L1 or GM to L0A or L0B: whole 512-byte fractals, each transposed on request.
+// Undefined bytes travel along: rows past a tile's edge are copied and never looked at.
 #include <algorithm>
 #include <cstring>
 
@@ -26,8 +26,7 @@ int64_t dst_of(const Call& call, int64_t i) {
 
 void access(const Call& call, AccessList& list) {
   const int64_t repeats = call.params[kRepeats];
-  if (transposes(call) && call.itemsize(0) != 2)
-    list.fault("if_transpose needs a 16-bit dtype");
+  if (transposes(call) && call.itemsize(0) != 2) list.fault("if_transpose needs a 16-bit dtype");
   list.add(AccessKind::Copy, 1, src_of(call, 0), kFractalBytes, repeats,
            call.params[kSrcStride] * kFractalBytes);
   list.add(AccessKind::Write, 0, 0, kFractalBytes, repeats, dst_of(call, 1));

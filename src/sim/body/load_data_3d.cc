@@ -29,10 +29,12 @@ enum {
 constexpr int64_t kSide = 16;
 constexpr int64_t kMostPatterns = 400;
 
-// The feature map and the unrolled matrix: `m` rows of output pixels, columns in groups of 32 bytes.
+// The feature map and the unrolled matrix: `m` rows of output pixels, columns in groups of 32
+// bytes.
 struct Unrolled {
   explicit Unrolled(const Call& call) : p(call.params), size(call.itemsize(0)) {
-    const auto first = static_cast<int>(p[kRight] != 0 ? Register::right_l1_h : Register::left_l1_h);
+    const auto first =
+        static_cast<int>(p[kRight] != 0 ? Register::right_l1_h : Register::left_l1_h);
     auto field = [&](int i) { return call.registers[static_cast<Register>(first + i)]; };
     height = field(0);
     width = field(1);
@@ -82,8 +84,8 @@ struct Unrolled {
              k % lanes * size;
     }
     const int64_t across = m / lanes;  // fractals are 16 columns k high and `lanes` rows m wide
-    const int64_t fractal = to_right ? across * tall() + k / kSide
-                                     : k / kSide * (blocks * kSide / lanes) + across;
+    const int64_t fractal =
+        to_right ? across * tall() + k / kSide : k / kSide * (blocks * kSide / lanes) + across;
     return fractal * kFractalBytes + k % kSide * kBlockBytes + m % lanes * size;
   }
 
@@ -99,7 +101,8 @@ struct Unrolled {
 
 std::string refusal(const Call& call, const Unrolled& map) {
   if (map.p[kChannels] % map.lanes != 0)
-    return "channel_size is no multiple of " + std::to_string(map.lanes) + ", which is not modelled";
+    return "channel_size is no multiple of " + std::to_string(map.lanes) +
+           ", which is not modelled";
   if (map.p[kStart] % map.lanes != 0)
     return "k_start is no multiple of " + std::to_string(map.lanes);
   if (map.size == 1 && map.transposed) return "8-bit elements cannot be transposed";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LoadDataWithTranspose, L1 to L0A or L0B: square blocks of fractals are transposed. Undefined bytes
-// travel along.
+// LoadDataWithTranspose, L1 to L0A or L0B: square blocks of fractals are transposed. Undefined
+// bytes travel along.
 #include <algorithm>
 #include <cstring>
 

@@ -16,7 +16,8 @@ enum { kC, kA, kB, kBias };
 constexpr int64_t kSide = 16;
 constexpr int64_t kRowBytes = kSide * 4;  // of a C fractal
 constexpr int64_t kTileBytes = kSide * kRowBytes;
-constexpr int kHf32Dropped = 12;  // mantissa bits of a float that HF32 lacks [guess: 1 + 8 + 11 bits]
+constexpr int kHf32Dropped =
+    12;  // mantissa bits of a float that HF32 lacks [guess: 1 + 8 + 11 bits]
 constexpr int64_t kFractalsWithoutBarrier = 10;  // [doc: ASCEND 3.9]
 
 struct Shape {
@@ -89,9 +90,9 @@ void unpack_a(const Shape& shape, const In* a, std::vector<Acc>* rows) {
   rows->resize(shape.m * k);
   for (int64_t i = 0; i < shape.m; ++i) {
     for (int64_t block = 0; block < shape.k1; ++block) {
-      const int64_t from = shape.m == 1
-                               ? block * shape.k0
-                               : ((i / kSide * shape.a_pitch + block) * kSide + i % kSide) * shape.k0;
+      const int64_t from =
+          shape.m == 1 ? block * shape.k0
+                       : ((i / kSide * shape.a_pitch + block) * kSide + i % kSide) * shape.k0;
       for (int64_t c = 0; c < shape.k0; ++c)
         (*rows)[i * k + block * shape.k0 + c] = value_of(a[from + c]);
     }

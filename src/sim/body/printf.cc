@@ -27,7 +27,8 @@ Conversion next_conversion(const std::string& text, size_t from) {
   for (size_t at = text.find('%', from); at != std::string::npos; at = text.find('%', at + 2)) {
     if (text.compare(at, 2, "%%") == 0) continue;
     const size_t flags = text.find_first_not_of("-+ #0123456789.", at + 1);
-    const size_t letter = flags == std::string::npos ? flags : text.find_first_not_of("hlzjt", flags);
+    const size_t letter =
+        flags == std::string::npos ? flags : text.find_first_not_of("hlzjt", flags);
     if (letter == std::string::npos) return {at, text.size(), text.size(), '\0'};
     return {at, flags, letter + 1, text[letter]};
   }
