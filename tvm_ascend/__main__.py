@@ -20,6 +20,16 @@ def _demo(arguments: argparse.Namespace) -> int:
     return run(arguments.out, trials=arguments.trials, as_json=arguments.json)
 
 
+def _prove_sync(arguments: argparse.Namespace) -> int:
+    from .dev.prove_main import main, parse_place
+
+    try:
+        place = parse_place(arguments.kernel)
+    except argparse.ArgumentTypeError as error:
+        parser().error(str(error))
+    return main(place, as_json=arguments.json)
+
+
 def parser() -> argparse.ArgumentParser:
     """The command line of the package."""
     top = argparse.ArgumentParser(prog="python -m tvm_ascend", description=__doc__)
@@ -30,7 +40,15 @@ def parser() -> argparse.ArgumentParser:
     demo.add_argument("--out", type=Path, default=Path("build/demo"), help="folder for the results")
     demo.add_argument("--trials", type=int, default=64, help="candidates the tuner measures")
     demo.set_defaults(run=_demo)
-    for verb in (doctor, demo):
+    prove = verbs.add_parser("prove-sync", help="show that every flag and barrier is needed")
+    prove.add_argument(
+        "kernel",
+        metavar="FILE.py:NAME",
+        help="a PrimFunc, a compiled kernel, or a function without arguments that returns one; "
+        "a function `inputs` of the file gives the arguments, else they are random",
+    )
+    prove.set_defaults(run=_prove_sync)
+    for verb in (doctor, demo, prove):
         verb.add_argument("--json", action="store_true", help="print JSON instead of text")
     return top
 

@@ -3,17 +3,21 @@
 
 from __future__ import annotations
 
+from tvm_ascend.dev.proof import SyncProof, Verdict, prove_sync
 from tvm_ascend.dev.stages import diff, show
 from tvm_ascend.dev.syncs import SyncTrial, break_statement, break_sync, syncs
 from tvm_ascend.dev.workbench import Change, Workbench
 
 __all__ = [
     "Change",
+    "SyncProof",
     "SyncTrial",
+    "Verdict",
     "Workbench",
     "break_statement",
     "break_sync",
     "diff",
+    "prove_sync",
     "show",
     "syncs",
 ]

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each sync of a kernel is shown to be needed or redundant, and a checker that misses one fails."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from tvm_ascend import compile, dev
+from tvm_ascend import language as T
+from tvm_ascend.build import rebuild
+from tvm_ascend.demo import basics
+from tvm_ascend.demo.kernels import make_layer_norm, make_matmul
+from tvm_ascend.dev import proof
+from tvm_ascend.errors import RaceError
+from tvm_ascend.transform.sync.written import unordered
+from tvm_ascend.transform.sync_edit import sync_statements, without_sync
+
+
+@T.prim_func
+def twice(A: T.Tensor((4, 256), "float32"), B: T.Tensor((4, 256), "float32")):
+    with T.Kernel(1):
+        a = T.alloc_fragment((256,), "float32")
+        for i in T.Pipelined(4, num_stages=2):
+            T.copy(A[i, 0], a)
+            for j in T.Parallel(256):
+                a[j] = T.exp(a[j]) + 1.0
+            T.copy(a, B[i, 0])
+
+
+def kernels():
+    yield compile(make_layer_norm(128, 1024), out_idx=[1, 2, 3]), (basics.layer_norm_input(),)
+    yield compile(make_matmul(126, 80, 159), out_idx=2), basics.matmul_inputs(126, 80, 159)
+    kernel = compile(twice, out_idx=1)
+    yield kernel, proof.random_inputs(kernel)
+
+
+@pytest.mark.parametrize("index", range(3))
+def test_every_sync_of_the_compiler_is_needed(index):
+    kernel, inputs = list(kernels())[index]
+    found = dev.prove_sync(kernel, *inputs)
+    assert found.holds
+    assert len(found.verdicts) == len(dev.syncs(kernel)) > 0
+    assert {v.verdict for v in found.verdicts} == {"reported"}
+    assert all(len(v.statements) == 2 for v in found.verdicts)
+
+
+@pytest.mark.parametrize("index", range(3))
+def test_the_analysis_agrees_with_the_simulator(index):
+    kernel, _ = list(kernels())[index]
+    final = kernel.stages["final"]
+    assert unordered(final) is None
+    for sync in range(len(dev.syncs(kernel))):
+        assert unordered(without_sync(final, sync)) is not None
+
+
+def with_an_idle_barrier():
+    """A kernel with a barrier between two instructions that share nothing."""
+
+    @T.prim_func
+    def idle(A: T.Tensor((64,), "float32"), B: T.Tensor((64,), "float32")):
+        with T.Kernel(1):
+            a = T.alloc_ub((64,), "float32")
+            T.ascend.data_copy_pad_in(a[0], A[0], 1, 256, 0, 0, False, 0, 0, T.float32(0))
+            T.ascend.pipe_barrier("MTE2")
+            T.ascend.set_flag("MTE2_MTE3", 0)
+            T.ascend.wait_flag("MTE2_MTE3", 0)
+            T.ascend.data_copy_pad_out(B[0], a[0], 1, 256, 0, 0)
+
+    return compile(idle, out_idx=1)
+
+
+def test_a_redundant_sync_is_listed_with_its_cost():
+    kernel = with_an_idle_barrier()
+    barrier, flag = dev.prove_sync(kernel, *proof.random_inputs(kernel)).verdicts
+    assert (barrier.kind, barrier.verdict) == ("barrier", "redundant")
+    assert barrier.cycles is not None
+    assert barrier.cycles >= 0
+    assert (flag.kind, flag.verdict, flag.hazard) == ("flag", "reported", "race")
+
+
+def test_a_run_that_misses_a_lost_order_is_a_failure(monkeypatch):
+    kernel = compile(twice, out_idx=1)
+    inputs = proof.random_inputs(kernel)
+    blind = proof.SimOptions(hazards=False)
+    monkeypatch.setattr(proof, "SimOptions", lambda: blind)
+    found = dev.prove_sync(kernel, *inputs)
+    assert not found.holds
+    assert any("yet nothing orders" in v.why for v in found.verdicts)
+
+
+def test_a_kernel_with_a_hazard_of_its_own_is_refused():
+    kernel = compile(twice, out_idx=1)
+    broken = rebuild(kernel, without_sync(kernel.stages["final"], 0))
+    assert len(sync_statements(broken.stages["final"])) < len(
+        sync_statements(kernel.stages["final"])
+    )
+    with pytest.raises(RaceError):
+        dev.prove_sync(broken, *proof.random_inputs(kernel))
+
+
+FILE = """
+from tvm_ascend import compile, language as T
+
+@T.prim_func
+def double(A: T.Tensor((64,), "float32"), B: T.Tensor((64,), "float32")):
+    with T.Kernel(1):
+        for i in T.Parallel(64):
+            B[i] = A[i] * 2.0
+
+def compiled():
+    return compile(double, out_idx=1)
+"""
+
+
+def prove(*arguments):
+    command = [sys.executable, "-m", "tvm_ascend", "prove-sync", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("name", ["double", "compiled"])
+def test_the_command_prints_the_table(tmp_path, name):
+    file = tmp_path / "kernels.py"
+    file.write_text(FILE)
+    done = prove(f"{file}:{name}", "--json")
+    assert done.returncode == 0, done.stderr
+    table = json.loads(done.stdout)
+    assert table["holds"]
+    assert [v["event"] for v in table["verdicts"]] == ["MTE2_V", "V_MTE3"]
+
+
+def test_the_command_uses_the_inputs_of_the_file(tmp_path):
+    file = tmp_path / "kernels.py"
+    file.write_text(FILE + "\ndef inputs():\n    return 'no tensor'\n")
+    done = prove(f"{file}:compiled")
+    assert done.returncode == 1
+    assert "ArgumentTypeError" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("place", "text"),
+    [("{}:absent", "defines no absent"), ("{}", "not FILE.py:NAME"), ("x.py:a", "no file")],
+)
+def test_a_wrong_command_line_ends_with_2(tmp_path, place, text):
+    file = tmp_path / "kernels.py"
+    file.write_text(FILE)
+    done = prove(place.format(file))
+    assert done.returncode == 2
+    assert text in done.stderr
