@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 import tvm
 from tvm import tirx
 
-from tvm_ascend.errors import UnknownOverrideError
+from tvm_ascend.errors import AscendError, UnknownOverrideError
 from tvm_ascend.hw.chip import ChipSpec
 from tvm_ascend.schedule.default import apply_default_schedule
 from tvm_ascend.schedule.tiling import Tiling
 from tvm_ascend.target import chip_of
 from tvm_ascend.transform.check_bounds import CheckBounds
+from tvm_ascend.transform.check_kernel import check_kernel, name_of
 from tvm_ascend.transform.clip_tiles import ClipTiles
 from tvm_ascend.transform.expand_math import ExpandMath
 from tvm_ascend.transform.fold_fill import FoldFill
@@ -78,8 +79,17 @@ def lower(func: tirx.PrimFunc, overrides: Mapping[str, int] | None = None) -> Lo
     ------
     AscendError : for anything the chip cannot do, naming the user's line.
     """
+    try:
+        return _lower(func, dict(overrides or {}))
+    except AscendError as error:
+        if str(error).startswith(": "):  # the statement has no line: TIR made by a program
+            error.args = (f"in function `{name_of(func)}`{error}",)
+        raise
+
+
+def _lower(func: tirx.PrimFunc, overrides: dict[str, int]) -> Lowered:
+    check_kernel(func)
     chip: ChipSpec = chip_of(func)
-    overrides = dict(overrides or {})
     stages = {"input": func}
     rule, decisions = "", {}
     if has_blocks(func):

@@ -9,11 +9,14 @@ from tvm.ir import Range
 from tvm_ascend import language as T
 from tvm_ascend.errors import (
     EmptyGrid,
+    EmptyShape,
+    GemmDtypes,
     KernelExtents,
     OperandExpected,
     ReduceAxis,
     RowLongerThanTile,
     ShapeMismatch,
+    StageCount,
 )
 
 A = tirx.decl_buffer((64, 100), "float16", "A")
@@ -110,3 +113,23 @@ def test_empty_grid_is_refused():
 
     with pytest.raises(EmptyGrid):
         tvm_ascend.compile(kernel)
+
+
+def test_dtypes_that_the_cube_does_not_multiply_are_refused():
+    a = tirx.decl_buffer((16, 16), "float16", "a", scope="shared")
+    b = tirx.decl_buffer((16, 16), "float32", "b", scope="shared")
+    c = tirx.decl_buffer((16, 16), "float32", "c", scope="local.fragment")
+    with pytest.raises(GemmDtypes, match="float16 by float32 into float32; allowed are float16 by"):
+        T.gemm(a, b, c)
+
+
+@pytest.mark.parametrize("stages", [0, -1, 100, True, 1.5])
+def test_impossible_numbers_of_stages_are_refused(stages):
+    with pytest.raises(StageCount, match="integers from 1"):
+        T.Pipelined(8, num_stages=stages)
+
+
+@pytest.mark.parametrize("shape", [(-8,), (4, 0)])
+def test_tensors_without_elements_are_refused(shape):
+    with pytest.raises(EmptyShape, match="at least 1"):
+        T.Tensor(shape, "float32")

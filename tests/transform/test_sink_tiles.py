@@ -108,7 +108,7 @@ def test_stages_overlap_loads_with_compute(rng):
                     T.copy(a, B[t, :])
 
         compiled = tvm_ascend.compile(kernel, out_idx=1)
-        b, report = compiled.run(a)
+        (b,), report = compiled.run(a)
         assert_equal(b, a * 2)
         return report.cycles
 

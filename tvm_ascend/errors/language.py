@@ -166,3 +166,79 @@ class PaddingCounts(AscendError):
             "that is not known here; elements that do not exist would count. Reduce the tile in "
             "the loop iteration that copies it, or choose a tile size that divides the tensor."
         )
+
+
+class EmptyShape(AscendError):
+    """A tensor or tile without elements."""
+
+    def __init__(self, what: str, shape: tuple[object, ...], span: object = None) -> None:
+        place = f"{at(span)}: " if at(span) else ""
+        super().__init__(
+            f"{place}{what} has shape ({', '.join(map(str, shape))}), which holds no element; "
+            "every dimension must be at least 1. Do not launch the kernel for empty tensors."
+        )
+
+
+class DynamicTile(AscendError):
+    """A tile whose size is known only at run time."""
+
+    def __init__(self, name: str, shape: tuple[object, ...], span: object) -> None:
+        super().__init__(
+            f"{at(span)}: tile `{name}` has shape ({', '.join(map(str, shape))}); on-chip memory "
+            "is planned when the kernel is compiled, so every dimension must be a constant. "
+            "Allocate the largest tile needed and use a part of it."
+        )
+
+
+class UnknownScope(AscendError):
+    """An allocation in a memory that the chip does not have."""
+
+    def __init__(self, name: str, scope: str, allowed: list[str], span: object) -> None:
+        super().__init__(
+            f"{at(span)}: `{name}` is allocated in scope {scope!r}, which an Ascend core does not "
+            f"have; allowed are {', '.join(allowed)}. Use T.alloc_shared or T.alloc_fragment to "
+            "leave the choice of memory to the compiler."
+        )
+
+
+class NotAnInstruction(AscendError):
+    """A statement that no unit of a core executes."""
+
+    def __init__(self, text: str, span: object) -> None:
+        super().__init__(
+            f"{at(span)}: `{text}` cannot run on an Ascend core; allowed are stores, tile "
+            "operations (T.copy, T.gemm, ...), the instructions of T.ascend, loops and conditions. "
+            "Results leave a kernel through its tensors; take everything else out of it."
+        )
+
+
+class GridTooLarge(AscendError):
+    """A grid with more blocks than an int32 counts."""
+
+    def __init__(self, extents: tuple[int, ...], most: int, span: object) -> None:
+        super().__init__(
+            f"{at(span)}: the grid {extents} has more than {most:,} blocks, the most that can be "
+            "counted. Give every block more to do, or launch the kernel several times."
+        )
+
+
+class StageCount(AscendError):
+    """A pipelined loop that asks for an impossible number of versions."""
+
+    def __init__(self, given: object, most: int) -> None:
+        super().__init__(
+            f"T.Pipelined: num_stages={given!r} is no number of versions that a tile can have; "
+            f"allowed are integers from 1 (no overlap) to {most}. 2 overlaps the copies of one "
+            "iteration with the compute of the one before."
+        )
+
+
+class GemmDtypes(AscendError):
+    """A gemm of dtypes that the Cube does not multiply."""
+
+    def __init__(self, a: str, b: str, c: str, allowed: list[str]) -> None:
+        super().__init__(
+            f"T.gemm: the Cube cannot multiply {a} by {b} into {c}; allowed are "
+            f"{'; '.join(allowed)}. Change the dtypes of the tiles; a tile in L0C can be stored as "
+            "a narrower dtype, T.copy casts it."
+        )

@@ -17,9 +17,15 @@ class ScopeContradiction(AscendError):
         uses = " and ".join(
             f"{space} by {at(span)} ({what})" for what, space, span in (first, second)
         )
+        advice = "allocate a second tile and T.copy between the two"
+        if {first[1], second[1]} == {"l0c", "ub"}:
+            advice = (
+                "the results of the Cube leave L0C only to global memory. T.copy the tile to a "
+                "tensor, and do the vector work on it in a kernel of its own"
+            )
         super().__init__(
             f"buffer `{name}` is needed in two memories: {uses}. A buffer lives in one memory; "
-            "allocate a second tile and T.copy between the two."
+            f"{advice}."
         )
 
 
@@ -70,6 +76,17 @@ class NoCopyPath(AscendError):
         )
 
 
+class NoCastIntoL1(AscendError):
+    """A copy into L1 that would have to cast."""
+
+    def __init__(self, src: str, src_dtype: str, dst: str, dst_dtype: str, span: object) -> None:
+        super().__init__(
+            f"{at(span)}: `{src}` holds {src_dtype} and `{dst}` {dst_dtype}, but a copy into L1 "
+            f"moves bytes and cannot cast; allowed are equal dtypes. Pass `{src}` as {dst_dtype}, "
+            "or cast it in a Vector kernel first."
+        )
+
+
 class NoFixpipeCast(AscendError):
     """A copy out of L0C to a dtype that Fixpipe cannot make."""
 
@@ -95,10 +112,11 @@ class FieldOverflow(AscendError):
 class CubeTileRule(AscendError):
     """A tile operation that the Cube's instructions cannot address."""
 
-    def __init__(self, rule: str, span: object) -> None:
+    def __init__(
+        self, rule: str, span: object, advice: str = "Change the slice so that it does"
+    ) -> None:
         super().__init__(
-            f"{at(span)}: this tile operation has no Cube instruction: {rule}. Change the slice so "
-            "that it does."
+            f"{at(span)}: this tile operation has no Cube instruction: {rule}. {advice}."
         )
 
 
@@ -167,7 +185,13 @@ class OnChipOverflow(AscendError):
     """Buffers that are in use together and do not fit into an on-chip memory."""
 
     def __init__(
-        self, kernel: str, space: str, chip: str, capacity: int, buffers: list[BufferLine]
+        self,
+        kernel: str,
+        space: str,
+        chip: str,
+        capacity: int,
+        buffers: list[BufferLine],
+        file: str = "",
     ) -> None:
         need = sum(b.bytes for b in buffers)
         largest = max(buffers, key=lambda b: b.bytes)
@@ -181,8 +205,9 @@ class OnChipOverflow(AscendError):
         if single <= capacity < need:
             advice.append(f"or set num_stages=1, which needs {single:,} bytes")
         super().__init__(
-            f"kernel `{kernel}` needs {need:,} bytes of {space.upper()} at once, {chip} has "
-            f"{capacity:,}: {'; '.join(str(b) for b in buffers)}. {', '.join(advice)}."
+            f"{file and file + ': '}kernel `{kernel}` needs {need:,} bytes of {space.upper()} at "
+            f"once, {chip} has {capacity:,}: {'; '.join(str(b) for b in buffers)}. "
+            f"{', '.join(advice)}."
         )
 
 

@@ -9,7 +9,7 @@ import tvm
 from tvm import tirx
 from tvm.script import tirx as tvm_script
 
-from tvm_ascend.errors import KernelExtents, NoUnitForDtype
+from tvm_ascend.errors import EmptyShape, KernelExtents, NoUnitForDtype
 from tvm_ascend.isa.table import TABLE
 
 _AXES = ("blockIdx.x", "blockIdx.y", "blockIdx.z")
@@ -27,6 +27,9 @@ def _checked(what: str, dtype: str) -> str:
 
 def Tensor(shape: tuple, dtype: str = "float32") -> tvm.ir.Var:
     """Annotate a kernel parameter: a dense row-major tensor in global memory."""
+    sizes = shape if isinstance(shape, tuple | list) else (shape,)
+    if any(isinstance(n, int) and n < 1 for n in sizes):
+        raise EmptyShape("T.Tensor", tuple(sizes))
     return tvm_script.Buffer(shape, _checked("T.Tensor", dtype))
 
 

@@ -11,10 +11,12 @@ import tvm
 from tvm import tirx
 from tvm.script import tirx as tvm_script
 
-from tvm_ascend.errors import ParallelOutsideKernel
+from tvm_ascend.errors import ParallelOutsideKernel, StageCount
 
 PARALLEL = "ascend.parallel"
 NUM_STAGES = "ascend.num_stages"
+MAX_STAGES = 16
+"""More versions than this would only fill memory: two or three hide every latency."""
 
 _UNORDERED = (tirx.ForKind.PARALLEL, tirx.ForKind.VECTORIZED)
 
@@ -57,6 +59,8 @@ def Parallel(*extents: tvm.ir.Expr | int):
 
 def Pipelined(start: tvm.ir.Expr | int, stop: tvm.ir.Expr | int | None = None, num_stages: int = 2):
     """Loop whose copies overlap with the compute of other iterations, ``num_stages`` deep."""
+    if not isinstance(num_stages, int) or not 1 <= num_stages <= MAX_STAGES or num_stages is True:
+        raise StageCount(num_stages, MAX_STAGES)
     if stop is None:
         start, stop = 0, start
     return tvm_script.serial(start, stop, annotations={NUM_STAGES: num_stages})

@@ -9,7 +9,8 @@ from tvm.ir import TensorLoad
 from tvm.script import tirx as tvm_script
 from tvm.sym import Analyzer
 
-from tvm_ascend.errors import AtomicOnGlobal, OperandExpected, ReduceAxis, ShapeMismatch
+from tvm_ascend.errors import AtomicOnGlobal, GemmDtypes, OperandExpected, ReduceAxis, ShapeMismatch
+from tvm_ascend.isa.table import TABLE
 from tvm_ascend.language.ops import call_expr
 from tvm_ascend.language.region import complete_pair, extents, is_global, long_extents, region_of
 
@@ -96,6 +97,10 @@ def gemm(
     A transposed operand is stored ``[k, m]`` or ``[n, k]``.
     """
     left, right, out = (region_of("gemm", n, v) for n, v in (("a", a), ("b", b), ("c", c)))
+    dtypes = tuple(str(x.source.ty.dtype) for x in (out, left, right))
+    if dtypes not in TABLE["mmad"].dtypes:
+        allowed = [f"{x} by {y} into {z}" for z, x, y in TABLE["mmad"].dtypes]
+        raise GemmDtypes(*dtypes[1:], dtypes[0], allowed)
     (m, k), (k2, n) = extents(left)[-2:], extents(right)[-2:]
     m, k = (k, m) if transpose_A else (m, k)
     k2, n = (n, k2) if transpose_B else (k2, n)

@@ -94,13 +94,14 @@ class _Converter:
         src = region(source.source, source.indices, nest.extents)
         if src is None or not self.may_copy(nest, source, store):
             return None
-        return self.guarded_copy(nest, src, dst, span)
+        guarded = nest.guard is not None or not value.same_as(store.value)
+        return self.guarded_copy(guarded, src, dst, span)
 
-    def guarded_copy(self, nest: Nest, src, dst, span):
+    def guarded_copy(self, guarded: bool, src, dst, span):
         """Return a copy, skipped where a tile that had a guard starts outside its tensor."""
         copy = call("tile_copy", src, dst, span=span)
         tensor, tile = (src, dst) if src.source.scope() in ("", "global") else (dst, src)
-        if nest.guard is None or space_of(tile.source) is not Space.UB:
+        if not guarded or space_of(tile.source) is not Space.UB:
             return copy
         analyzer = sym.Analyzer()
         for var, range_ in self.bounds.items():
@@ -127,11 +128,12 @@ class _Converter:
             return False
         if nest.guard is None:
             return True
+        guard = nest.guard
         if not dst_gm and self.writers.count(store.buffer) == 1:
             # Lanes the guard leaves out hold nothing anybody may read.
-            return True
+            guard = functools.reduce(tirx.And, [index >= 0 for index in source.indices])
         gm_access = (store.buffer, store.indices) if dst_gm else (source.source, source.indices)
-        return implied_by_bounds(nest.guard, *gm_access, {**self.bounds, **nest.ranges})
+        return implied_by_bounds(guard, *gm_access, {**self.bounds, **nest.ranges})
 
     def gemm(self, stmt: SBlockRealize):
         """Return the Cube tile of a block marked ``ascend.op = "gemm"``."""

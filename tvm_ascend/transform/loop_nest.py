@@ -120,13 +120,16 @@ def region(buffer, indices, extents: dict) -> tvm.ir.TensorRegion | None:
 
 
 def implied_by_bounds(guard, buffer, indices, ranges: dict) -> bool:
-    """Whether the guard holds wherever loops are in range and the access is inside its tensor."""
+    """Whether the guard holds wherever loops are in range and the access not past its tensor's end.
+
+    A tile may run past the end of a tensor, where copies clip, but must not start before it.
+    """
     analyzer = sym.Analyzer()
     for var, r in ranges.items():
         analyzer.bind(var, r)
     inside = tirx.IntImm("bool", 1)
     for index, extent in zip(indices, buffer.shape, strict=True):
-        inside = tirx.And(inside, tirx.And(index >= 0, index < extent))
+        inside = tirx.And(inside, index < extent)
     with analyzer.constraint_scope(inside):
         return all(analyzer.can_prove(part) for part in conjuncts(guard))
 

@@ -17,7 +17,6 @@ from tvm_ascend.transform.tile_args import is_const, resized
 
 # The cache of a tile that runs past its tensor must hold the whole tile, hence not strict.
 _BEFORE = (
-    tirx.transform.ForceNarrowIndexToInt32(),
     s_tir.transform.CanonicalizeLoop(),
     s_tir.transform.LowerInitBlock(),
     s_tir.transform.PlanAndUpdateBufferAllocationLocation(),
@@ -43,7 +42,9 @@ def has_blocks(func: tirx.PrimFunc) -> bool:
 def lower_schedule(func: tirx.PrimFunc) -> tirx.PrimFunc:
     """Lower a scheduled function to tile TIR: grid, on-chip buffers, tile operations and loops."""
     mod = tvm.IRModule({"main": func.with_attr("global_symbol", "main")})
-    steps: tuple[Any, ...] = (*_BEFORE, ConvertBlocks(), *_AFTER)
+    # The pass refuses int64 elements, whose arithmetic it could not tell from that of indices.
+    narrow = () if _has_int64(func) else (tirx.transform.ForceNarrowIndexToInt32(),)
+    steps: tuple[Any, ...] = (*narrow, *_BEFORE, ConvertBlocks(), *_AFTER)
     for step in steps:
         mod = step(mod)
     lowered = mod["main"].with_body(_tidy(mod["main"].body), func.span)
@@ -53,6 +54,13 @@ def lower_schedule(func: tirx.PrimFunc) -> tirx.PrimFunc:
             "a tile is used only as far as one copy, from its start, filled it", func.span
         )
     return _with_attributes_of(clipped, func)
+
+
+def _has_int64(func: tirx.PrimFunc) -> bool:
+    """Whether a buffer of a function holds int64."""
+    found = [p for p in func.params if tirx.is_buffer_var(p)]
+    tvm_ffi.structural_walk(func.body, [(s_tir.SBlock, lambda b: found.extend(b.alloc_buffers))])
+    return any(str(b.ty.dtype) == "int64" for b in found)
 
 
 def _tidy(body):

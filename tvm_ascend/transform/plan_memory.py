@@ -108,4 +108,6 @@ def _overflow(
         for life in placement.crowd
     ]
     name = str(func.attrs["global_symbol"]) if func.attrs else "?"
-    return OnChipOverflow(name, space.value, chip.title, chip.capacity(space.value), lines)
+    spans = [life.alloc.span for life in placement.crowd if life.alloc.span is not None]
+    file = spans[0].source_name.name if spans else ""
+    return OnChipOverflow(name, space.value, chip.title, chip.capacity(space.value), lines, file)

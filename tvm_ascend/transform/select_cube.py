@@ -16,7 +16,7 @@ from tvm_ascend.layout.fractal import align, ceildiv
 from tvm_ascend.layout.scope import space_of
 from tvm_ascend.transform.access import divides, dtype_of, strides_of
 from tvm_ascend.transform.cube_tiles import CubeTile, CubeTiles
-from tvm_ascend.transform.selection import Selection, limit
+from tvm_ascend.transform.selection import Selection, limit, supports
 from tvm_ascend.transform.tile_args import as_region, is_const, long_axes, proves
 
 QUANT = {
@@ -57,6 +57,11 @@ class _Selector:
 
     def load(self, src: TensorRegion, dst: TensorRegion) -> list[tirx.Stmt]:
         """GM -> L1: ND2NZ of what is inside the tensor, zeros where products would read more."""
+        dtypes = dtype_of(src.source), dtype_of(dst.source)
+        if dtypes[0] != dtypes[1]:
+            raise errors.NoCastIntoL1(
+                src.source.name, dtypes[0], dst.source.name, dtypes[1], self.ctx.span
+            )
         tile, s = self.cube.tiles[dst.source], self.simplify
         row_axis, col_axis = self.gm_axes(src, dst)
         row0, col0 = (r.min for r in list(dst.region)[-2:])
@@ -98,6 +103,13 @@ class _Selector:
     def zeros(self, tile: CubeTile, row0, col0, rows, cols) -> tirx.Stmt:
         """Zero a box of an NZ tile: ``rows`` blocks of each column group."""
         fractal, s = tile.fractal, self.simplify
+        if not supports("fill_l1", dtype_of(tile.buffer)):
+            raise errors.CubeTileRule(
+                f"`{tile.buffer.name}` runs past the end of its tensor, and no instruction fills "
+                f"the rest of a tile of {dtype_of(tile.buffer)} with zeros",
+                self.ctx.span,
+                "Choose a tile size that divides the tensor",
+            )
         where = tile.at(
             s((col0 // fractal.f_cols) * fractal.padded[0] * fractal.f_cols + row0 * fractal.f_cols)
         )
@@ -124,7 +136,16 @@ class _Selector:
         # Only 16-bit fractals turn, and those are square.
         turn = target.k_rows
         square = nz.f_rows == nz.f_cols
-        self.require(square or not turn, "only 16-bit operands can be transposed on the way to L0")
+        if turn and not square:
+            name, wanted, flag = src.source.name, "[n, k]", "transpose_B=True"
+            if target.buffer.scope() == "local.l0a":
+                wanted, flag = "[m, k]", "transpose_A=False"
+            raise errors.CubeTileRule(
+                f"only 16-bit operands are transposed on the way to L0, and `{name}` is "
+                f"{dtype_of(src.source)} stored with k as rows",
+                self.ctx.span,
+                f"Store `{name}` as {wanted} and pass {flag}",
+            )
         base = s(nz.offset(row0, col0))
         return self.fractals(source, target, base, steps, turn)
 

@@ -116,7 +116,10 @@ def _gaps(ctx: Selection, ub: View, gm: View, row: int, lanes: object) -> tuple:
     pitch = constant(ub.stride(row))
     if pitch is None or (pitch * size) % block:
         raise NotVectorizable(f"rows of `{ub.buffer.name}` do not start at 32-byte boundaries")
-    return gm.stride(row) * size - length, pitch * size // block - blocks
+    gap = ctx.simplify(gm.stride(row) * size - length)
+    if not proves(ctx, gap >= 0):
+        raise NotVectorizable(f"rows of `{gm.buffer.name}` may overlap")
+    return gap, pitch * size // block - blocks
 
 
 def _transfer(

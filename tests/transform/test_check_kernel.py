@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels that no pass can take are refused before the first one, with the line."""
+
+import pytest
+
+from tests.transform.kernels import run
+from tvm_ascend import errors
+from tvm_ascend import language as T
+
+
+def empty_tile():
+    @T.prim_func
+    def kernel(A: T.Tensor((8,), "float32")):
+        with T.Kernel(1):
+            x = T.alloc_fragment((0,))
+            T.clear(x)
+
+    return kernel
+
+
+def dynamic_tile():
+    @T.prim_func
+    def kernel(A: T.Tensor((8,), "float32"), n: T.int32):
+        with T.Kernel(1):
+            x = T.alloc_fragment((n,))
+            T.clear(x)
+
+    return kernel
+
+
+def unknown_scope():
+    @T.prim_func
+    def kernel(A: T.Tensor((8,), "float32")):
+        with T.Kernel(1):
+            x = T.alloc_buffer((8,), "float32", scope="shared.dyn")
+            T.copy(A, x)
+
+    return kernel
+
+
+def returns():
+    @T.prim_func
+    def kernel(A: T.Tensor((8,), "int32")):
+        with T.Kernel(1):
+            A[0] = 1
+            return A[0]
+
+    return kernel
+
+
+def calls_the_host():
+    @T.prim_func
+    def kernel(A: T.Tensor((8,), "float32")):
+        with T.Kernel(1):
+            T.call_packed("nosuch", A[1])
+
+    return kernel
+
+
+def synchronises_threads():
+    @T.prim_func
+    def kernel(A: T.Tensor((8,), "float32")):
+        with T.Kernel(1):
+            A[0] = 1.0
+            T.tvm_storage_sync("shared")
+
+    return kernel
+
+
+def huge_grid():
+    @T.prim_func
+    def kernel(A: T.Tensor((8,), "float32")):
+        with T.Kernel(1 << 40) as bx:
+            A[bx % 8] = 1.0
+
+    return kernel
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "what"),
+    [
+        (empty_tile, errors.EmptyShape, "`x` has shape"),
+        (dynamic_tile, errors.DynamicTile, "tile `x`"),
+        (unknown_scope, errors.UnknownScope, "'shared.dyn'"),
+        (returns, errors.NotAnInstruction, "`return`"),
+        (calls_the_host, errors.NotAnInstruction, "nosuch"),
+        (synchronises_threads, errors.NotAnInstruction, "storage_sync"),
+        (huge_grid, errors.GridTooLarge, "1099511627776"),
+    ],
+    ids=lambda x: getattr(x, "__name__", None),
+)
+def test_refused_with_the_line(make, error, what):
+    with pytest.raises(error, match=rf"test_check_kernel.py:\d+: .*{what}"):
+        run(make())

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Refuse kernels that no pass can take, before the first one runs."""
+
+from __future__ import annotations
+
+import math
+
+import tvm
+import tvm_ffi
+from tvm import tirx
+from tvm.s_tir import SBlock
+
+from tvm_ascend.errors import (
+    DynamicTile,
+    EmptyShape,
+    GridTooLarge,
+    NotAnInstruction,
+    UnknownScope,
+    at,
+)
+from tvm_ascend.language.ops import key_of
+from tvm_ascend.layout.scope import SPACE_OF_SCOPE, UNPLACED_SCOPES
+from tvm_ascend.transform.access import constant
+
+_MAX_BLOCKS = 2**31 - 1
+_JUMPS = ("break_loop", "continue_loop")
+
+
+def check_kernel(func: tirx.PrimFunc) -> None:
+    """Check shapes, memories, the grid and the kinds of statements."""
+    for param in func.params:
+        if tirx.is_buffer_var(param):
+            _check_shape(param, f"parameter `{param.name}` of `{name_of(func)}`", func.span)
+    tvm_ffi.structural_walk(
+        func.body,
+        [
+            (tirx.AllocBuffer, lambda node: _check_tile(node.buffer, node.span)),
+            (SBlock, _check_block),
+            (tirx.Return, lambda node: _refuse("return", node.span)),
+            (tirx.Evaluate, _check_evaluate),
+        ],
+    )
+    _check_grid(func.body)
+
+
+def name_of(func: tirx.PrimFunc) -> str:
+    """What a user calls a function."""
+    return str(func.attrs["global_symbol"]) if "global_symbol" in (func.attrs or {}) else "main"
+
+
+def _check_shape(buffer: tvm.ir.Var, what: str, span: tvm.ir.Span | None) -> None:
+    sizes = [constant(n) for n in buffer.ty.shape]
+    if any(n is not None and n < 1 for n in sizes):
+        raise EmptyShape(what, tuple(buffer.ty.shape), span)
+
+
+def _check_tile(buffer: tvm.ir.Var, span: tvm.ir.Span | None) -> None:
+    _check_shape(buffer, f"`{buffer.name}`", span)
+    if any(constant(n) is None for n in buffer.ty.shape):
+        raise DynamicTile(buffer.name, tuple(buffer.ty.shape), span)
+    scope = buffer.scope()
+    if scope not in SPACE_OF_SCOPE and scope not in UNPLACED_SCOPES:
+        allowed = [s for s in (*SPACE_OF_SCOPE, *UNPLACED_SCOPES) if s]
+        raise UnknownScope(buffer.name, scope, allowed, span)
+
+
+def _check_block(block: SBlock) -> None:
+    for buffer in block.alloc_buffers:
+        _check_tile(buffer, block.span)
+
+
+def _refuse(what: str, span: tvm.ir.Span | None) -> None:
+    raise NotAnInstruction(what, span)
+
+
+def _check_evaluate(stmt: tirx.Evaluate) -> None:
+    value = stmt.value
+    if not isinstance(value, tvm.ir.Call) or key_of(value) is not None:
+        return
+    name = getattr(value.op, "name", str(value.op)).rpartition(".")[2]
+    if name not in _JUMPS:
+        _refuse(str(value), stmt.span)
+
+
+def _check_grid(body: tirx.Stmt) -> None:
+    extents, spans = [], []
+
+    def attribute(stmt: tirx.AttrStmt) -> None:
+        if stmt.attr_key == "thread_extent" and constant(stmt.value) is not None:
+            extents.append(constant(stmt.value))
+            spans.append(stmt.span)
+
+    tvm_ffi.structural_walk(body, [(tirx.AttrStmt, attribute)], order="pre")
+    if math.prod(extents) > _MAX_BLOCKS:
+        raise GridTooLarge(tuple(extents), _MAX_BLOCKS, next(filter(at, spans), None))
