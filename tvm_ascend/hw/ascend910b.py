@@ -139,15 +139,15 @@ GM_ROW_CYCLES = {"AIC": 1.8, "AIV": 0.7}
 # and casts of up to 25 MB run at 1.6 TB/s and more, larger ones at 1.1 to 1.4 [fit: rows].
 L2_WARM_BYTES = {"AIC": 0, "AIV": 7.5e6}
 
-# Vector kernels that do nothing take 1.2 us on 1 core, 3.2 on 16, 7 on 48; Cube kernels 6.2 us on 1
-# core, 8 to 11 on 20 [fit: rows, MEASURED]. Of 43 to 48 Vector cores 2.5 to 4.1 us lie outside the
-# cores [measured: MEASURED]; the rest is that cores start one after the other.
+# The smallest casts and adds take 1.2 us on 1 core, 3.2 on 16, 7 on 48; Cube ones 6.2 us on 1 and
+# 11 on 20 [fit: rows, casts 8 % off on average]. Only 2.5 to 4.1 us of 43 to 48 Vector cores lie
+# outside of all cores [measured: MEASURED]; that cores start one after the other is a [guess].
 LAUNCH_SECONDS = {
     "AIV": ((1, 0.55e-6), (48, 5.25e-6)),
     "AIC": ((1, 4.0e-6), (24, 4.25e-6)),
 }
-# Instruction cache misses are 10 to 20 % of kernels under 10 us, which grow with their number of
-# statements and cores [measured: MEASURED]; amounts [fit: rows].
+# Instruction cache misses are 10 to 20 % of kernels under 10 us [measured: MEASURED]; that they
+# grow with statements and cores is a [guess], the amounts [fit: rows: norms and swiglu 28 % off].
 FETCH_SECONDS = ((1, 0.037e-6), (48, 0.08e-6))
 FIRST_STATEMENTS = 9
 
@@ -180,8 +180,8 @@ PATHS_910B4 = Paths(
         (1, 131.3), (2, 146.7), (4, 90.8), (8, 80.2), (16, 70.0), (24, 53.4), (40, 29.7)
     ),
     # Mostly L2 hits as above. The documented 135 GB/s of one core [doc: 5.4] cannot feed the 0.85
-    # of the Cube's peak that large matmuls reach on a 910B4-1; 209 can: 12 of them within 3 % in
-    # the median [fit: rows].
+    # of the Cube's peak that large matmuls reach on a 910B4-1; with 209 and loads issued early
+    # enough 12 of them take 1.01 to 1.12 times the measured, 1.04 in the median [fit: rows].
     gm_to_l1=_gigabytes((1, 209), (20, 209)),
     l0c_to_gm=_gigabytes((1, 155), (20, 140)),  # [measured: MEASURED, fixpipe]
     gm_row_cycles=GM_ROW_CYCLES,
