@@ -76,6 +76,16 @@ def huge_grid():
     return kernel
 
 
+def adds_truth():
+    @T.prim_func
+    def kernel(A: T.Tensor((8,), "bool"), B: T.Tensor((8,), "bool")):
+        with T.Kernel(1):
+            for i in T.Parallel(8):
+                B[i] = T.max(A[i], B[i])
+
+    return kernel
+
+
 @pytest.mark.parametrize(
     ("make", "error", "what"),
     [
@@ -85,6 +95,7 @@ def huge_grid():
         (returns, errors.NotAnInstruction, "`return`"),
         (calls_the_host, errors.NotAnInstruction, "nosuch"),
         (synchronises_threads, errors.NotAnInstruction, "storage_sync"),
+        (adds_truth, errors.ScalarCodeError, "max of bool"),
         (huge_grid, errors.GridTooLarge, "1099511627776"),
     ],
     ids=lambda x: getattr(x, "__name__", None),
@@ -92,3 +103,13 @@ def huge_grid():
 def test_refused_with_the_line(make, error, what):
     with pytest.raises(error, match=rf"test_check_kernel.py:\d+: .*{what}"):
         run(make())
+
+
+def test_scalars_that_no_host_passes_are_refused():
+    @T.prim_func
+    def kernel(n: T.bfloat16, A: T.Tensor((8,), "float32")):
+        with T.Kernel(1):
+            A[0] = T.cast(n, "float32")
+
+    with pytest.raises(errors.ScalarParameter, match="parameter `n` of `kernel`"):
+        run(kernel)

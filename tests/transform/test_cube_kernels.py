@@ -81,3 +81,10 @@ def test_rows_that_no_copy_brings_are_zero(k, rng):
     assert (got[:27] == a @ b).all()
     assert (got[27:] == 0).all()
     assert PADDED in kernel.artifact.notes
+
+
+def test_every_stage_compiles_again(rng):
+    a, b = rng.integers(-4, 5, (64, 96)), rng.integers(-4, 5, (96, 64))
+    kernel, _ = run(product(64, 96, 64, 32, 32, 32), a, b)
+    for stage in kernel.stages.values():
+        assert (run(stage, a, b)[1] == a @ b).all()

@@ -242,3 +242,14 @@ class GemmDtypes(AscendError):
             f"{'; '.join(allowed)}. Change the dtypes of the tiles; a tile in L0C can be stored as "
             "a narrower dtype, T.copy casts it."
         )
+
+
+class ScalarParameter(AscendError):
+    """A scalar parameter of a dtype that no host passes."""
+
+    def __init__(self, name: str, kernel: str, dtype: str) -> None:
+        super().__init__(
+            f"parameter `{name}` of `{kernel}` is a scalar of {dtype}, which cannot be passed to a "
+            "kernel; allowed are bool, integers, float16 and float32. Pass it as float32 and cast "
+            "it in the kernel."
+        )

@@ -15,6 +15,8 @@ from tvm_ascend.errors import (
     EmptyShape,
     GridTooLarge,
     NotAnInstruction,
+    ScalarCodeError,
+    ScalarParameter,
     UnknownScope,
     at,
 )
@@ -23,6 +25,7 @@ from tvm_ascend.layout.scope import SPACE_OF_SCOPE, UNPLACED_SCOPES
 from tvm_ascend.transform.access import constant
 
 _MAX_BLOCKS = 2**31 - 1
+_ARITHMETIC = (tirx.Add, tirx.Sub, tirx.Mul, tirx.Div, tirx.Mod, tirx.Min, tirx.Max)
 _JUMPS = ("break_loop", "continue_loop")
 
 
@@ -31,6 +34,8 @@ def check_kernel(func: tirx.PrimFunc) -> None:
     for param in func.params:
         if tirx.is_buffer_var(param):
             _check_shape(param, f"parameter `{param.name}` of `{name_of(func)}`", func.span)
+        elif str(param.ty.dtype) == "bfloat16":  # no host passes one
+            raise ScalarParameter(param.name, name_of(func), "bfloat16")
     tvm_ffi.structural_walk(
         func.body,
         [
@@ -38,6 +43,7 @@ def check_kernel(func: tirx.PrimFunc) -> None:
             (SBlock, _check_block),
             (tirx.Return, lambda node: _refuse("return", node.span)),
             (tirx.Evaluate, _check_evaluate),
+            (tirx.BufferStore, _check_store),
         ],
     )
     _check_grid(func.body)
@@ -80,6 +86,15 @@ def _check_evaluate(stmt: tirx.Evaluate) -> None:
     name = getattr(value.op, "name", str(value.op)).rpartition(".")[2]
     if name not in _JUMPS:
         _refuse(str(value), stmt.span)
+
+
+def _check_store(stmt: tirx.BufferStore) -> None:
+    def arithmetic(expr: tvm.ir.Expr) -> None:
+        if str(expr.ty.dtype) == "bool":
+            what = f"{type(expr).__name__.lower()} of bool"
+            raise ScalarCodeError(what, str(expr), stmt.span)
+
+    tvm_ffi.structural_walk(stmt.value, [(_ARITHMETIC, arithmetic)])
 
 
 def _check_grid(body: tirx.Stmt) -> None:

@@ -50,9 +50,9 @@ class CubeTiles:
         tvm_ffi.structural_walk(func.body, [(tirx.Evaluate, self._used)])
 
     def _allocated(self, alloc: tirx.AllocBuffer) -> None:
-        layout, space = alloc.annotations.get(LAYOUT, None), space_of(alloc.buffer)
-        if layout is None:
+        if TRANSPOSED not in alloc.annotations:  # no tile of the Cube, or one selected already
             return
+        layout, space = alloc.annotations[LAYOUT], space_of(alloc.buffer)
         buffer, dtype = alloc.buffer, dtype_of(alloc.buffer)
         rows, cols = (int(extent) for extent in list(buffer.shape)[-2:])
         turned = bool(int(alloc.annotations[TRANSPOSED]))

@@ -35,7 +35,7 @@ class InferLayout:
 
     L1 and L0C are NZ, L0A is ZZ of A[m, k] and L0B is ZN of B[k, n]; ``ascend.transposed`` marks an
     operand whose tile is written [k, m] or [n, k]. Each change of layout on the way in is noted
-    with its bytes. Runs after InferScope.
+    with its bytes. A buffer that has a layout keeps it. Runs after InferScope.
     """
 
     def transform_function(
@@ -45,7 +45,7 @@ class InferLayout:
 
         def annotate(alloc: tirx.AllocBuffer):
             space = space_of(alloc.buffer)
-            if space not in LAYOUT_OF_SPACE:
+            if space not in LAYOUT_OF_SPACE or LAYOUT in alloc.annotations:
                 return alloc
             if not _is_matrix(alloc.buffer):
                 raise NotAMatrix(alloc.buffer.name, list(alloc.buffer.shape), alloc.span)
