@@ -48,7 +48,7 @@ def in_two_pieces(m, k):
             b0 = T.alloc_L0B((k, 16), "float16")
             c = T.alloc_L0C((32, 16), "float32")
             T.copy(A[0:16, 0:k], a1[0:16, 0:k])
-            T.copy(A[16:32, 0:k], a1[16:32, 0:k])
+            T.copy(A[16, 0], a1[16:32, 0:k])
             T.copy(B, b1)
             T.copy(a1, a0)
             T.copy(b1, b0)
