@@ -260,3 +260,14 @@ def test_too_many_events_says_what_to_do():
     text = str(TooManyEvents(CHIPS["910b1"].usable_event_ids))
     assert "6 usable ids" in text
     assert "num_stages=1" in text
+
+
+def test_pairs_without_an_event_are_joined_by_a_barrier_of_all():
+    @T.prim_func
+    def func(C: T.Buffer((64, 64), "float32")):
+        c = T.alloc_buffer((1024,), "float32", scope="local.l0c", annotations={"ascend.address": 0})
+        for _ in range(2):
+            C[0, 0] = T.float32(1)
+            T.ascend.fixpipe(C[0, 0], c[0], 16, 16, 16, 64, False, "NoQuant")
+
+    assert events(func) == ["flag FIX_S", "barrier ALL"]

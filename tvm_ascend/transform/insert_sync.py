@@ -72,8 +72,9 @@ def _statement(action: Action) -> tirx.Stmt:
     assert isinstance(sync, Sync)
     step = sync.first if action.kind == "set" else sync.second
     span = step.stmt.span
-    if action.kind == "barrier":
-        return call("pipe_barrier", sync.target.value, span=span)
+    if sync.is_barrier:
+        pipe = "ALL" if action.kind == "barrier_all" else sync.target.value
+        return call("pipe_barrier", pipe, span=span)
     number: object = action.base
     if action.ids > 1:
         assert sync.loop is not None

@@ -113,8 +113,8 @@ def _info(group: list[Step], order: dict[Step, int]) -> SyncInfo:
     # Presets and drains stand outside of every loop that the pair itself is in.
     inner_set = max(sets or group, key=_depth)
     inner_wait = max(waits or group, key=_depth)
-    first = _nearest(order, inner_set, Pipe(sources), -1)
-    second = _nearest(order, inner_wait, Pipe(targets), 1)
+    first = _nearest(order, inner_set, sources, -1)
+    second = _nearest(order, inner_wait, targets, 1)
     kind = "barrier" if group[0].sync == "pipe_barrier" else "flag"
     return SyncInfo(kind, event, tuple(s.stmt for s in group), first, second)
 
@@ -123,9 +123,10 @@ def _depth(step: Step) -> int:
     return len(step.home.loops())
 
 
-def _nearest(order: dict[Step, int], at: Step, pipe: Pipe, way: int) -> tirx.Stmt | None:
-    """The closest instruction of a pipe before (-1) or behind (1) a step."""
-    rivals = [s for s in order if s.pipe is pipe and (order[s] - order[at]) * way > 0]
+def _nearest(order: dict[Step, int], at: Step, pipe: str, way: int) -> tirx.Stmt | None:
+    """The closest instruction of a pipe (or of ALL) before (-1) or behind (1) a step."""
+    pipes = list(Pipe) if pipe == "ALL" else [Pipe(pipe)]
+    rivals = [s for s in order if s.pipe in pipes and (order[s] - order[at]) * way > 0]
     return min(rivals, key=lambda s: abs(order[s] - order[at])).stmt if rivals else None
 
 

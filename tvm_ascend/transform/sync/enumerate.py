@@ -10,7 +10,7 @@ import numpy as np
 from tvm_ascend.transform.sync.affine import Form
 
 if TYPE_CHECKING:
-    from tvm_ascend.transform.sync.overlap import Relation
+    from tvm_ascend.transform.sync.places import Relation
     from tvm_ascend.transform.sync.program import Counter, Program, Rows
 
 _MOST_POINTS = 100_000

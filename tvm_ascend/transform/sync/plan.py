@@ -15,7 +15,8 @@ from tvm_ascend.transform.sync.tree import Loop, Node, Seq, Step
 class Sync:
     """Orders ``first`` before ``second``.
 
-    A barrier (``source`` is ``target``) stands before ``wait_at``. A flag is set after ``set_at``
+    A barrier (``source`` is ``target``) stands before ``wait_at``; that of the scalar unit joins
+    every pipe. A flag is set after ``set_at``
     and waited for before ``wait_at``, both in one sequence. With ``carried`` the wait comes first
     and consumes what an earlier iteration set: ids are raised before ``outer``, the outermost loop,
     and drained behind it, which keeps the count balanced for every trip count and never drains the
@@ -70,7 +71,8 @@ class Sync:
         """Every statement it consists of."""
         source, target = NUMBER[self.source], NUMBER[self.target]
         if self.is_barrier:
-            return (Statement(Action("barrier", source, target, self), self.wait_at, True, 3),)
+            kind = "barrier_all" if self.source is Pipe.S else "barrier"
+            return (Statement(Action(kind, source, target, self), self.wait_at, True, 3),)
         depth = self.seq.loops().index(self.loop) if self.loop is not None else -1
         pair = Action("set", source, target, self, self.base, self.ids, depth)
         ranks = (5, -1) if self.around else (0, 2)

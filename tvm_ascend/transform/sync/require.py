@@ -6,7 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from tvm_ascend.isa.instr import Pipe
-from tvm_ascend.transform.sync.overlap import Overlap, Point
+from tvm_ascend.transform.sync.overlap import Overlap
+from tvm_ascend.transform.sync.places import Point
 from tvm_ascend.transform.sync.program import Program, Rows
 from tvm_ascend.transform.sync.tree import Branch, Loop, Seq, Step, bodies
 

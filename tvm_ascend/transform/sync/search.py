@@ -8,8 +8,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from tvm_ascend.errors import JumpInKernel, TooManyEvents
+from tvm_ascend.isa.instr import Pipe
+from tvm_ascend.isa.sync import EVENT
 from tvm_ascend.transform.sync.machine import Action, Machine, Violation
-from tvm_ascend.transform.sync.overlap import relate
+from tvm_ascend.transform.sync.places import relate
 from tvm_ascend.transform.sync.plan import Sync, placed
 from tvm_ascend.transform.sync.program import Counter
 from tvm_ascend.transform.sync.require import Instance, Requirements
@@ -144,6 +146,8 @@ class Search:
         self._check(seq)
         x, y = _child(seq, a), _child(seq, b)
         plain = Sync(a.queue, b.queue, a, b, x, y, level >= 0 and x.index >= y.index)
+        if not _exists(plain):
+            return [_join_all(plain)]
         found = [plain]
         if not plain.is_barrier and self.rotate and inner >= 0:
             found.insert(0, replace(plain, ids=versions[inner], loop=common[inner].loop))
@@ -170,6 +174,8 @@ class Search:
         """A flag back, so that an id is set again only after its wait."""
         x, y = flag.wait_at, flag.set_at
         back = Sync(flag.target, flag.source, flag.second, flag.first, x, y, not flag.carried)
+        if not _exists(back):
+            return [_join_all(back)]
         if flag.carried and x is y:
             back = replace(back, around=True)
         if flag.ids > 1:
@@ -200,6 +206,16 @@ def _child(seq: Seq, step: Step) -> Node:
         assert node.home.owner is not None
         node = node.home.owner
     return node
+
+
+def _exists(sync: Sync) -> bool:
+    """Whether the chip has such a barrier or flag."""
+    return sync.is_barrier or sync.event in EVENT.values
+
+
+def _join_all(sync: Sync) -> Sync:
+    """A barrier of every pipe instead of a flag."""
+    return replace(sync, source=Pipe.S, target=Pipe.S, carried=False)
 
 
 def _alike(a: Sync, b: Sync) -> bool:
