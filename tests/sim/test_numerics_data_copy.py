@@ -83,7 +83,9 @@ def test_contiguous_copies_out_of_l1():
 
 def test_a_copy_of_half_a_block_is_refused():
     machine = Machine()
-    machine.issue("data_copy_in_count", "float16", ub(0), machine.tensor("a", numbers(8, "int16")), 8)
+    machine.issue(
+        "data_copy_in_count", "float16", ub(0), machine.tensor("a", numbers(8, "int16")), 8
+    )
     (hazard,) = machine.hazards()
     assert "use DataCopyPad" in hazard["message"]
 
@@ -161,7 +163,9 @@ def test_many_groups_with_row_gaps_are_listed_whole():
     assert sum(total for _, kind, *_, total in call["accesses"] if kind == "write") == 2 * 4 * 128
 
 
-@pytest.mark.parametrize(("dtype", "source"), [("float32", ""), ("int32", ""), ("float32", "float16")])
+@pytest.mark.parametrize(
+    ("dtype", "source"), [("float32", ""), ("int32", ""), ("float32", "float16")]
+)
 def test_biases_reach_the_table(dtype, source):
     """Checked by the bytes touched; Mmad reads the values in test_numerics_mmad."""
     machine = Machine("AIC")
