@@ -10,7 +10,7 @@ LIBRARY := tvm_ascend/lib/libtvm_ascend.so
 NATIVE_SOURCES := $(shell find src cmake CMakeLists.txt -type f)
 CPP_SOURCES := $(shell find src -name '*.cc' -o -name '*.h')
 OUT ?= build/demo
-PYTEST_ARGS ?= -n auto --dist loadfile
+PYTEST_ARGS ?= -n auto --dist loadfile -m "not slow"
 
 .PHONY: demo test bench lint docs setup setup-dev clean
 
