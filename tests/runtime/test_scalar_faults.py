@@ -60,6 +60,15 @@ def test_division_by_zero_stops_the_core_and_names_the_line(name):
         twin_of(kernel)(A, np.zeros_like(B))
 
 
+@pytest.fixture
+def interruptible():
+    """A process started in the background ignores SIGINT; Ctrl-C must work here all the same."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_ends_an_endless_kernel():
     @T.prim_func
     def endless(A: T.Tensor((8,), "int32")):
