@@ -146,6 +146,7 @@ def scalar_kernel(A: T.Buffer((64,), "float16"), B: T.Buffer((64,), "float32"), 
             B[i] = T.Select(i > 1, B[1], B[2]) + T.exp(B[3]) + T.tanh(B[i])
         while B[0] > T.float32(0):
             B[0] = B[0] - T.float32(1)
+        T.ascend.data_cache_clean(B[0], "ENTIRE_DATA_CACHE")
 
 
 @T.prim_func

@@ -16,6 +16,7 @@ from tvm_ascend.schedule.tiling import Tiling
 from tvm_ascend.target import chip_of
 from tvm_ascend.transform.check_bounds import CheckBounds
 from tvm_ascend.transform.check_kernel import check_kernel, name_of
+from tvm_ascend.transform.clean_cache import CleanCache
 from tvm_ascend.transform.clip_tiles import ClipTiles
 from tvm_ascend.transform.expand_math import ExpandMath
 from tvm_ascend.transform.fold_fill import FoldFill
@@ -43,7 +44,7 @@ STAGES: dict[str, tuple[Callable[[], tvm.ir.transform.Pass], ...]] = {
     "pipelined": (Pipeline,),
     "split": (SplitCores,),
     "planned": (PlanMemory,),
-    "synced": (InsertSync,),
+    "synced": (InsertSync, CleanCache),
     "final": (Legalize,),
 }
 """Stage name -> the passes that lead to it from the stage before."""

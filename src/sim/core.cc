@@ -80,7 +80,8 @@ Core::Core(Context& context, int id)
       events_(context, id),
       scoreboard_(whole(context.program.constant(Constant::CORE_START_CYCLES)),
                   whole(context.program.constant(Constant::QUEUE_DEPTH)),
-                  whole(context.program.constant(Constant::SCALAR_ISSUE))) {}
+                  whole(context.program.constant(Constant::SCALAR_ISSUE))),
+      cache_(context, id) {}
 
 Call Core::decode(uint32_t index, const int64_t* dynamic, int n) const {
   if (index >= context_.sites.size())
@@ -150,9 +151,11 @@ bool Core::issue(Call& call) {
   last_[static_cast<int>(op.pipe)] = {call.site, op.pipe};
   if (context_.options.hazards) {
     checker_.check_order(call, list, clocks_, &found_);
+    if (found_.empty()) cache_.check(call, list, &found_);
     if (!found_.empty() && !report(&found_)) return false;
   }
   set_registers(call);
+  if (body != nullptr && body->cleans != nullptr) cache_.clean(body->cleans(call));
   if (body != nullptr && body->print != nullptr) print(call);
   if (context_.options.numerics || op.pipe == Pipe::S) run(call, epoch);
   count(call, list);
@@ -312,6 +315,7 @@ void Core::finish() {
   clocks_.barrier_all();
   land(clocks_.seen(Pipe::S));
   events_.finish(&found_);
+  cache_.finish(&found_);
   report(&found_);
 }
 

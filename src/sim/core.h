@@ -13,6 +13,7 @@
 #include "checker.h"
 #include "clocks.h"
 #include "context.h"
+#include "data_cache.h"
 #include "events.h"
 #include "memory.h"
 #include "scoreboard.h"
@@ -84,6 +85,7 @@ class Core {
   Events events_;
   Scoreboard scoreboard_;
   Registers registers_;
+  DataCache cache_;
   std::array<Ref, kPipes> last_;  // last statement on each pipe
   std::optional<Deadlock> deadlock_;
   std::array<std::deque<Landing>, kPipes> landing_;

@@ -118,7 +118,8 @@ struct Call {
 // `control` replaces all of them for rows that order pipes; `data_access` adds the accesses that
 // depend on data, without which (null) it lists the most that can be; the bytes that `access` lists
 // are then known to exist; `print` gives the text of a row that prints, without memories when there
-// are none. Unused hooks are null.
+// are none; `cleans` gives the address whose line leaves the scalar unit's data cache, 0 for all of
+// it. Unused hooks are null.
 struct Body {
   void (*access)(const Call&, AccessList&) = nullptr;
   void (*run)(Call&, Memories&) = nullptr;
@@ -127,6 +128,7 @@ struct Body {
   bool (*control)(const Call&, Core&) = nullptr;  // whether the core may go on
   void (*data_access)(const Call&, const Memories*, AccessList&) = nullptr;
   std::string (*print)(const Call&, const Memories*) = nullptr;
+  int64_t (*cleans)(const Call&) = nullptr;
 };
 
 // Whether the instruction combines what it stores with what GM holds.

@@ -143,6 +143,18 @@ enum class CO2Layout : uint8_t {
   COLUMN_MAJOR,
 };
 
+enum class CacheLine : uint64_t {
+  SINGLE_CACHE_LINE = 0,
+  ENTIRE_DATA_CACHE,
+};
+
+enum class DcciDst : uint64_t {
+  CACHELINE_ALL = 0,
+  CACHELINE_UB,
+  CACHELINE_OUT,
+  CACHELINE_ATOMIC,
+};
+
 enum class FmatrixMode : uint8_t {
   FMATRIX_LEFT = 0,
   FMATRIX_RIGHT = 1,

@@ -58,6 +58,7 @@ def doubling():
                     T.call_extern("float64", "tvm_ascend_get_float", 6, i * 4 + 4096),
                 )
             )
+        T.evaluate(T.call_extern("int32", "tvm_ascend_issue_0", 8))
 
     return compiled(control)
 
@@ -72,6 +73,7 @@ def program(grid=3):
     machine.sync("V_S")
     machine.issue("get_value", "float32", ub(4096))
     machine.issue("set_value", "float32", gm, 0.0)
+    machine.issue("data_cache_clean", "float32", gm, "ENTIRE_DATA_CACHE")
     sites = machine.sites
     sites[0]["args"][1], sites[0]["args"][3] = {"d": 0}, {"d": 1}
     sites[3]["args"][2] = {"d": 0}

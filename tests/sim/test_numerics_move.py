@@ -82,6 +82,7 @@ def test_elements_of_ub_and_gm(dtype):
     machine.issue("get_value", dtype, ub(40))
     machine.issue("get_value", dtype, Gm("array", 1))
     machine.issue("set_value", dtype, Gm("array", 2), value)
+    machine.issue("data_cache_clean", "uint8", Gm("array"), "ENTIRE_DATA_CACHE")
     report = machine.clean()
     assert report["values"] == [
         word(value),

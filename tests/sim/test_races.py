@@ -196,6 +196,7 @@ def test_arguments_that_overlap_are_one_memory():
     machine.tensor("whole", array)
     machine.tensor("half", array[64:])
     machine.issue("set_value", "float32", Gm("whole", 70), 1.0)
+    machine.issue("data_cache_clean", "float32", Gm("whole", 70), "SINGLE_CACHE_LINE")
     machine.load(ub(0), Gm("half"), 64, "float32")
     (hazard,) = machine.hazards()
     assert hazard["bytes"] == [24, 28]

@@ -50,7 +50,15 @@ ADD_ONE = """
     const double x = api->get_float(get, kTwinUB, {}, 512 + 4 * i, "kernel.cce:8");
     api->set_float(put, kTwinGM, {}, args[0] + api->block_idx() * 256 + 4 * i, x, "kernel.cce:9");
   }
+  CLEAN
 """
+CLEAN = """
+  static const int32_t clean = api->find("data_cache_clean", "float32");
+  const uint8_t gm[] = {kTwinGM};
+  const int64_t whole[] = {args[0], api->enum_value(clean, 0, "ENTIRE_DATA_CACHE")};
+  api->issue(clean, gm, nullptr, whole, 2, nullptr);
+"""
+ADD_ONE = ADD_ONE.replace("CLEAN", CLEAN)
 SYNC = """
   api->issue(set, nullptr, nullptr, flag, 2, nullptr);
   api->issue(wait, nullptr, nullptr, flag, 2, nullptr);
@@ -91,6 +99,7 @@ def listed(grid=2):
             machine.issue("get_value", "float32", ub(512 + 4 * i))
             value = float(64 * block + i + 1)
             machine.issue("set_value", "float32", Gm("data", 64 * block + i), value)
+        machine.issue("data_cache_clean", "float32", Gm("data"), "ENTIRE_DATA_CACHE")
         if block == 0:
             machine.block()
     return machine, data
@@ -148,7 +157,7 @@ def test_look_ups_of_unknown_names_fail(tmp_path):
       const int32_t put = api->find("set_value", "float32");
       api->set_float(put, kTwinGM, {}, args[0] + 4 * api->block_idx(), good ? -5 : -6, nullptr);
     """
-    run(library(tmp_path, body), machine)
+    run(library(tmp_path, body + CLEAN), machine)
     assert data[:2].tolist() == [-5, -5]
 
 

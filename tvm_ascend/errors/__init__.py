@@ -31,6 +31,7 @@ from tvm_ascend.errors.call import (
     UnknownSyncError,
 )
 from tvm_ascend.errors.hazard import (
+    CacheError,
     DeadlockError,
     FlagProtocolError,
     HazardError,
@@ -117,6 +118,7 @@ __all__ = [
     "AtomicOnGlobal",
     "BadTile",
     "BufferLine",
+    "CacheError",
     "CubeTileRule",
     "DamagedDatabase",
     "DeadlockError",

@@ -41,6 +41,10 @@ class TrapError(HazardError):
     """A program that stopped itself: an integer division by zero."""
 
 
+class CacheError(HazardError):
+    """The scalar unit's data cache and GM disagree about bytes that are used."""
+
+
 class MemoryAccessError(HazardError):
     """Out of bounds, misaligned, overlapping, or bytes that nobody wrote."""
 
@@ -49,6 +53,7 @@ _HAZARD_CLASSES = {
     "race": RaceError,
     "wait_without_set": DeadlockError,
     "set_twice": FlagProtocolError,
+    "cache": CacheError,
     "trap": TrapError,
     "unconsumed_flag": FlagProtocolError,
     "out_of_bounds": MemoryAccessError,

@@ -106,6 +106,7 @@ CONSTANTS = {
     # 128 for one row without stride, and at least 32 [doc: 5.4].
     "IMG2COL_BYTES_PER_CYCLE": 512,
     "IMG2COL_LEAST_BYTES_PER_CYCLE": 32,
+    "CACHE_CLEAN_CYCLES": 100,  # [guess]
     "PRINT_CYCLES": 2000,  # text goes to GM byte by byte in scalar code [guess]
     "REGISTER_ISSUE": 1,  # [guess: as other scalar instructions]
     "TABLE_BYTES_PER_CYCLE": 32,  # L1 to BT and FB [doc: 5.4]

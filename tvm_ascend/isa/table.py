@@ -6,6 +6,7 @@ from __future__ import annotations
 from tvm_ascend.isa import (
     arithmetic,
     atomic,
+    cache,
     cast,
     compare,
     cross_core,
@@ -28,7 +29,7 @@ from tvm_ascend.isa.instr import Instr
 TABLE: dict[str, Instr] = {}
 VECTOR = (arithmetic, cast, compare, fill, gather, reduce, sort, transpose)
 MATRIX = (move, data_copy, load, cube, fixpipe)
-FAMILIES = (*VECTOR, *MATRIX, sync, cross_core, scalar, atomic, debug)
+FAMILIES = (*VECTOR, *MATRIX, sync, cross_core, scalar, cache, atomic, debug)
 for _row in (row for family in FAMILIES for row in family.ROWS):
     assert _row.key not in TABLE, f"two rows are called {_row.key}"
     assert [bool(x) for x in (_row.lane, _row.body, _row.sets)].count(True) == 1, (
