@@ -82,13 +82,3 @@ def test_runs_without_hazards_or_values_do_not_look(off):
     kernel = compile(half, out_idx=1, options=None)
     report = kernel.profile(np.ones((4, 16), "float32"), sim=SimOptions(**{off: False}))
     assert report.hazards == []
-
-
-def test_an_output_without_elements_is_complete():
-    @T.prim_func
-    def nothing(A: T.Tensor((8,), "float32"), B: T.Tensor((0,), "float32")):
-        with T.Kernel(1):
-            for i in T.serial(0):
-                B[i] = A[i]
-
-    assert compile(nothing, out_idx=1)(np.ones(8, "float32")).shape == (0,)
