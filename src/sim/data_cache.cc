@@ -34,8 +34,8 @@ void DataCache::add(const Call& call, int64_t earlier, Pipe pipe, int64_t addres
   hazard.first = {earlier, pipe};
   hazard.second = {call.site, call.op->pipe};
   hazard.fix = kFix;
-  hazard.message = context_.sites.describe(call.site) + what +
-                   context_.sites.describe(earlier) + "; insert " + kFix + " between them";
+  hazard.message = context_.sites.describe(call.site) + what + context_.sites.describe(earlier) +
+                   "; insert " + kFix + " between them";
   found->push_back(std::move(hazard));
 }
 
@@ -62,8 +62,7 @@ void DataCache::copy(const Call& call, int64_t low, int64_t high, bool writes,
     if (at == lines_.end()) return;
     Line& line = at->second;
     if ((line.stored & mask) != 0) {
-      add(call, line.store_site, Pipe::S,
-          index * kLineBytes + __builtin_ctzll(line.stored & mask),
+      add(call, line.store_site, Pipe::S, index * kLineBytes + __builtin_ctzll(line.stored & mask),
           writes ? " writes a byte of GM whose value is still in the data cache, stored by "
                  : " reads a byte of GM whose value is still in the data cache, stored by ",
           found);
@@ -81,8 +80,8 @@ void DataCache::check(const Call& call, const AccessList& list, std::vector<Haza
     if (call.spaces[access.operand] != Space::GM) continue;
     for (int64_t o = 0; o < access.outer; ++o) {
       for (int64_t i = 0; i < access.inner; ++i) {
-        const int64_t low = call.operands[access.operand] + access.start +
-                            o * access.outer_stride + i * access.inner_stride;
+        const int64_t low = call.operands[access.operand] + access.start + o * access.outer_stride +
+                            i * access.inner_stride;
         if (scalar_unit) {
           scalar(call, low, low + access.bytes, access.writes(), found);
         } else {

@@ -61,8 +61,8 @@ void issue_list(const CallList& calls, std::vector<int64_t>* results) {
     const int64_t result =
         issue_site(call.site, call.words.data(), static_cast<int>(call.words.size()));
     const OpInfo& op = *current_core()->context().sites[call.site].op;
-    if (op.pipe == Pipe::S && op.n_operands == 1 && op.operands[0].read &&
-        op.body != nullptr && op.body->run != nullptr)
+    if (op.pipe == Pipe::S && op.n_operands == 1 && op.operands[0].read && op.body != nullptr &&
+        op.body->run != nullptr)
       results->push_back(result);
   }
 }

@@ -13,7 +13,7 @@ int64_t cleans(const Call& call) { return call.params[kLine] == 0 ? call.operand
 }  // namespace
 
 extern const Body body_data_cache_clean;
-const Body body_data_cache_clean{nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
-                                 cleans};
+const Body body_data_cache_clean{nullptr, nullptr, nullptr, nullptr,
+                                 nullptr, nullptr, nullptr, cleans};
 
 }  // namespace tvm_ascend::sim
