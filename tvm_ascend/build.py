@@ -17,7 +17,7 @@ from tvm.target import Target
 from tvm_ascend import cache
 from tvm_ascend.codegen.ascendc import emit
 from tvm_ascend.codegen.program import build_program
-from tvm_ascend.codegen.walk import written_params
+from tvm_ascend.codegen.walk import dtype_of, written_params
 from tvm_ascend.errors import (
     NotAKernelError,
     OptionError,
@@ -250,7 +250,7 @@ def _params(func: tirx.PrimFunc) -> tuple[ParamInfo, ...]:
     for param in func.params:
         name = str(param.name)
         if not tirx.is_buffer_var(param):
-            result.append(ParamInfo(name, str(param.ty).strip('"'), None))
+            result.append(ParamInfo(name, dtype_of(param), None))
             continue
         if not all(isinstance(e, tirx.IntImm) for e in param.shape):
             raise SymbolicShapeError(str(func.attrs["global_symbol"]), name, tuple(param.shape))

@@ -7,6 +7,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 import tvm
+from small_kernels import make_double
 
 from tvm_ascend import compile, errors
 from tvm_ascend import language as T
@@ -14,19 +15,7 @@ from tvm_ascend import language as T
 
 @pytest.fixture(scope="module")
 def kernel():
-    return compile(make("float32"), out_idx=[1])
-
-
-def make(dtype):
-    @T.prim_func
-    def double(A: T.Tensor((4, 64), dtype), B: T.Tensor((4, 64), dtype)):
-        with T.Kernel(4) as bx:
-            tile = T.alloc_fragment((64,), dtype)
-            T.copy(A[bx, :], tile)
-            for i in T.Parallel(64):
-                B[bx, i] = tile[i] + tile[i]
-
-    return double
+    return compile(make_double("float32"), out_idx=[1])
 
 
 def numbers(dtype="float32"):
@@ -40,7 +29,7 @@ def test_numpy_in_numpy_out(kernel):
 
 
 def test_bfloat16_numpy_arrays():
-    out = compile(make("bfloat16"), out_idx=1)(numbers(ml_dtypes.bfloat16))
+    out = compile(make_double("bfloat16"), out_idx=1)(numbers(ml_dtypes.bfloat16))
     assert out.dtype == ml_dtypes.bfloat16
     assert np.array_equal(out.astype("float32"), 2 * numbers())
 
@@ -61,10 +50,10 @@ def test_inputs_may_be_strided_or_read_only(kernel):
 
 def test_without_out_idx_outputs_are_written_in_place():
     out = np.zeros((4, 64), "float32")
-    assert compile(make("float32"))(numbers(), out) is None
+    assert compile(make_double("float32"))(numbers(), out) is None
     assert np.array_equal(out, 2 * numbers())
     with pytest.raises(errors.ArgumentLayoutError, match="not contiguous"):
-        compile(make("float32"))(numbers(), np.zeros((4, 128), "float32")[:, ::2])
+        compile(make_double("float32"))(numbers(), np.zeros((4, 128), "float32")[:, ::2])
 
 
 @pytest.mark.parametrize(
@@ -85,11 +74,11 @@ def test_wrong_arguments_are_named(kernel, args, error, text):
 @pytest.mark.parametrize("index", [2, -3, True, 1.5, [1, 1], [1, -1], "B"])
 def test_wrong_out_idx_is_refused(index):
     with pytest.raises(errors.OutIndexError):
-        compile(make("float32"), out_idx=index)
+        compile(make_double("float32"), out_idx=index)
 
 
 def test_negative_out_idx_counts_from_the_end():
-    assert compile(make("float32"), out_idx=-1).out_idx == (1,)
+    assert compile(make_double("float32"), out_idx=-1).out_idx == (1,)
 
 
 @pytest.mark.parametrize(
@@ -113,12 +102,12 @@ def test_inputs_that_are_only_read_may_be_read_only_without_out_idx():
     frozen = numbers()
     frozen.flags.writeable = False
     out = np.zeros((4, 64), "float32")
-    compile(make("float32"))(frozen, out)
+    compile(make_double("float32"))(frozen, out)
     assert np.array_equal(out, 2 * numbers())
 
 
 def test_kernels_pickle_and_print():
-    kernel = compile(make("float32"), out_idx=1)
+    kernel = compile(make_double("float32"), out_idx=1)
     again = pickle.loads(pickle.dumps(kernel))
     assert np.array_equal(again(numbers()), 2 * numbers())
     assert "A: float32[4, 64]" in repr(kernel)

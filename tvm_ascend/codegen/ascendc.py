@@ -13,8 +13,10 @@ from tvm import tirx
 from tvm.ir import TensorLoad
 
 from tvm_ascend.codegen import walk
-from tvm_ascend.codegen.cexpr import C_TYPES, HELPERS, ExprPrinter, dtype_of, has_load
+from tvm_ascend.codegen.cexpr import C_TYPES, HELPERS, ExprPrinter, has_load
 from tvm_ascend.codegen.ctext import NameTable, wrap
+from tvm_ascend.codegen.walk import dtype_of
+from tvm_ascend.errors import at
 from tvm_ascend.isa.instr import Instr, Param, Space
 from tvm_ascend.isa.scalar import ELEMENT_READ, ELEMENT_WRITE
 
@@ -164,7 +166,7 @@ class _Emitter:
 
     def _comment(self, span) -> None:
         """Name the source line of what follows, once for a run of statements."""
-        place = "" if span is None else f"{PurePath(span.source_name.name).name}:{span.line}"
+        place = PurePath(at(span)).name
         if place and place != self.place:
             self.lines += wrap(f"// {place}", self.depth)
             self.place = place

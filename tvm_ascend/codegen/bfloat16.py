@@ -10,6 +10,8 @@ import tvm_ffi
 from tvm import tirx
 from tvm.ir import Call
 
+from tvm_ascend.codegen.walk import dtype_of
+
 NAME = "bfloat16"
 _BINARY = (tirx.Add, tirx.Sub, tirx.Mul, tirx.Div, tirx.Min, tirx.Max)
 
@@ -28,7 +30,7 @@ def widen(expr):
 
 def is_bfloat16(expr) -> bool:
     """Whether an expression has this dtype."""
-    return str(expr.ty).strip('"') == NAME
+    return dtype_of(expr) == NAME
 
 
 def _round(value):

@@ -12,6 +12,7 @@ import tvm_ffi
 from tvm import tirx
 from tvm.ir import Call, TensorLoad
 
+from tvm_ascend.codegen.walk import dtype_of
 from tvm_ascend.errors import ScalarCodeError
 from tvm_ascend.isa.scalar import TRAP
 
@@ -136,11 +137,6 @@ __aicore__ inline T Choose(bool condition, T yes, T no) {
 """,
 }
 """Functions that emitted files define where needed; each evaluates all its arguments."""
-
-
-def dtype_of(expr) -> str:
-    """The dtype of an expression, as ``float32``."""
-    return str(expr.ty).strip('"')
 
 
 def has_load(expr) -> bool:

@@ -13,7 +13,8 @@ from tvm.ir import TensorLoad
 
 from tvm_ascend.codegen import walk
 from tvm_ascend.codegen.bfloat16 import widen
-from tvm_ascend.codegen.text import stmt_text, where
+from tvm_ascend.codegen.text import stmt_text
+from tvm_ascend.errors import at
 from tvm_ascend.hw.chip import ChipSpec
 from tvm_ascend.isa.instr import Space
 from tvm_ascend.isa.scalar import TRAP
@@ -150,7 +151,7 @@ class _ControlBuilder:
     def _divide(self, node, mutator, owner: tirx.Stmt):
         """An integer division by a run-time value asks the simulator: a host would fault."""
         constant = isinstance(node.b, tirx.IntImm) and node.b.value != 0
-        dtype = str(node.ty).strip('"')
+        dtype = walk.dtype_of(node)
         if constant or _is_float(dtype):
             return mutator.default_mutate(node)
         site = self._site(TRAP.key, (), (), [], owner)
@@ -181,7 +182,7 @@ class _ControlBuilder:
         if isinstance(value, (tirx.IntImm, tirx.FloatImm)):
             return value.value
         value = self.expr(value, node)
-        if _is_float(str(value.ty).strip('"')):
+        if _is_float(walk.dtype_of(value)):
             return tirx.reinterpret("int64", tirx.Cast("float64", value))
         return tirx.Cast("int64", value)
 
@@ -229,7 +230,7 @@ class _ControlBuilder:
                 ],
                 "args": args,
                 "text": text,
-                "where": where(stmt.span),
+                "where": at(stmt.span),
             }
         )
         return tirx.const(len(self.sites) - 1, "int32")
@@ -245,7 +246,7 @@ def _is_float(dtype: str) -> bool:
 
 def _truncate(node: tirx.Cast, mutator):
     """A float becomes an integer as Cast does it: for most floats a host may do anything."""
-    dtype, source = (str(e.ty).strip('"') for e in (node, node.value))
+    dtype, source = (walk.dtype_of(e) for e in (node, node.value))
     if not _is_float(source) or not dtype.startswith(("int", "uint")):
         return mutator.default_mutate(node)
     value = tirx.Cast("float64", mutator.mutate(node.value))

@@ -55,8 +55,3 @@ def stmt_text(stmt) -> str:
         return expr_text(stmt.value)
     indices = ", ".join(expr_text(i) for i in stmt.indices)
     return f"{stmt.buffer.name}[{indices}] = {expr_text(stmt.value)}"
-
-
-def where(span) -> str:
-    """``file:line`` of a span, or an empty string."""
-    return "" if span is None else f"{span.source_name.name}:{span.line}"

@@ -103,9 +103,7 @@ def resolve(kernel: Kernel, call: Call) -> Issue:
     assert row is not None, f"not an instruction: {call}"
     count = len(row.operands)
     operands = tuple(kernel.address(load) for load in call.args[:count])
-    bound = {
-        p.type: str(v.ty).strip('"') for p, v in zip(row.params, call.args[count:], strict=True)
-    }
+    bound = {p.type: dtype_of(v) for p, v in zip(row.params, call.args[count:], strict=True)}
     bound |= {o.dtype: a.placed.dtype for o, a in zip(row.operands, operands, strict=True)}
     return Issue(row, operands, tuple(call.args[count:]), tuple(bound[t] for t in row.types))
 
@@ -159,6 +157,11 @@ def written_params(func: tirx.PrimFunc) -> frozenset[int]:
 
     tvm_ffi.structural_walk(func.body, [(tirx.Evaluate, instruction), (tirx.BufferStore, store)])
     return frozenset(i for i, param in enumerate(func.params) if param in written)
+
+
+def dtype_of(expr) -> str:
+    """The dtype of an expression, as ``float32``."""
+    return str(expr.ty).strip('"')
 
 
 def enum_name(expr) -> str | None:

@@ -22,11 +22,6 @@ def is_buffer(value: object) -> bool:
     return isinstance(value, tvm.ir.Var) and tirx.is_buffer_var(value)
 
 
-def buffer_of(value: object) -> tvm.ir.Var:
-    """Return the buffer of an operand."""
-    return value if is_buffer(value) else value.source
-
-
 def is_global(buffer: tvm.ir.Var) -> bool:
     """Return whether a buffer lives in global memory."""
     return buffer.scope() in ("", "global")

@@ -63,7 +63,7 @@ def observed() -> Iterator[list[Report]]:
     set_observer = tvm_ffi.get_global_func("tvm_ascend.runtime.set_observer")
 
     def observe(kernel: str, table: str, report: str) -> None:
-        reports.append(read_report(kernel, report, json.loads(table)["sites"]))
+        reports.append(read_report(report, json.loads(table)))
 
     set_observer(observe)
     try:
@@ -74,4 +74,4 @@ def observed() -> Iterator[list[Report]]:
 
 def raise_hazard(kernel: str, report: str) -> None:
     """Called by the module when the report of a run names a hazard."""
-    raise_hazards(read_report(kernel, report, ()), _options)
+    raise_hazards(read_report(report, {"kernel": kernel, "sites": ()}), _options)

@@ -145,8 +145,8 @@ class Report:
         return "\n".join(lines)
 
 
-def read_report(kernel: str, raw: str, sites: Sequence[Mapping]) -> Report:
-    """Read the simulator's JSON."""
+def read_report(raw: str, program: Mapping) -> Report:
+    """Read the simulator's JSON for a launch of a program (its parsed table)."""
     data = json.loads(raw)
 
     def access(side: Mapping | None) -> Access | None:
@@ -166,7 +166,7 @@ def read_report(kernel: str, raw: str, sites: Sequence[Mapping]) -> Report:
         for h in data["hazards"]
     ]
     return Report(
-        kernel=kernel,
+        kernel=program["kernel"],
         cycles=data["cycles"],
         time_us=data["time_us"],
         pipes={c["id"]: c["busy"] for c in data["cores"]},
@@ -175,7 +175,7 @@ def read_report(kernel: str, raw: str, sites: Sequence[Mapping]) -> Report:
         instructions=data["instructions"],
         hazards=hazards,
         printed=[Printed(*item) for item in data["printed"]],
-        sites=[*sites, *data.get("added_sites", ())],
+        sites=[*program["sites"], *data.get("added_sites", ())],
         events=data.get("trace") or (),
         hbm_cycles=data["hbm_cycles"],
     )

@@ -31,13 +31,8 @@ class SimulatorExecutor:
         self._control_json = control
 
     @cached_property
-    def sites(self) -> list[dict]:
-        """The site table, for reports."""
-        return json.loads(self._table)["sites"]
-
-    @cached_property
-    def _name(self) -> str:
-        return json.loads(self._table)["kernel"]
+    def _program(self) -> dict:
+        return json.loads(self._table)
 
     @cached_property
     def _control(self) -> tvm_ffi.Function:
@@ -54,7 +49,7 @@ class SimulatorExecutor:
         control = self._control
         run = tvm_ffi.get_global_func("tvm_ascend.sim.launch")
         raw = run(self._table, control, list(args), options_json(options, fresh))
-        return raise_hazards(read_report(self._name, raw, self.sites), options)
+        return raise_hazards(read_report(raw, self._program), options)
 
 
 def options_json(options: SimOptions, fresh: Sequence[int]) -> str:

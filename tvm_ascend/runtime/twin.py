@@ -38,7 +38,7 @@ class TwinExecutor:
     ----------
     table : the program JSON, for its memories and timing constants.
     source : the emitted Ascend C.
-    name : the kernel's name, for reports.
+    name : the kernel's name, for the compiler's messages.
     num_args : number of kernel parameters.
     """
 
@@ -46,9 +46,8 @@ class TwinExecutor:
         self._table, self._source, self._name, self._num_args = table, source, name, num_args
 
     @cached_property
-    def sites(self) -> list[dict]:
-        """The site table, for reports."""
-        return json.loads(self._table)["sites"]
+    def _program(self) -> dict:
+        return json.loads(self._table)
 
     def launch(self, args: Sequence, options: SimOptions, fresh: Sequence[int] = ()) -> Report:
         """Run with tensors and integers in parameter order; outputs are written in place.
@@ -57,7 +56,7 @@ class TwinExecutor:
         """
         library = build_twin(self._source, self._name, self._num_args)
         raw = run_twin(self._table, library, args, options_json(options, fresh))
-        return raise_hazards(read_report(self._name, raw, self.sites), options)
+        return raise_hazards(read_report(raw, self._program), options)
 
 
 def twin_include_dirs() -> tuple[Path, ...]:

@@ -12,7 +12,7 @@ from tvm import tirx
 from tvm.ir import TensorLoad
 from tvm.s_tir import SBlock, SBlockRealize
 
-DATA_PARALLEL, REDUCTION = 0, 2
+REDUCTION = 2  # IterVar.iter_type
 
 
 def strip_casts(expr):

@@ -43,11 +43,6 @@ class Selection:
         self.allocations.append(tirx.AllocBuffer(buffer, {}, self.span))
         return buffer
 
-    def alloc_lanes(self, rows: int, lanes: int, dtype: str, name: str = "") -> tvm.ir.Var:
-        """Make a UB temporary of whole 32-byte rows."""
-        pitch = align_up(lanes, self.block(dtype))
-        return self.alloc((pitch,) if rows == 1 else (rows, pitch), dtype, name=name)
-
     def block(self, dtype: str) -> int:
         """Elements of one 32-byte block."""
         return self.chip.block_bytes // itemsize(dtype)
