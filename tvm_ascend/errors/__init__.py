@@ -11,6 +11,7 @@ from __future__ import annotations
 from tvm_ascend.errors.base import (
     AscendError,
     at,
+    innermost,
 )
 from tvm_ascend.errors.call import (
     ArgumentCountError,
@@ -192,4 +193,5 @@ __all__ = [
     "WrongMemory",
     "at",
     "hazard_error",
+    "innermost",
 ]

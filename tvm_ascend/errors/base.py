@@ -20,8 +20,14 @@ class AscendError(Exception):
         return type(self).from_text, (str(self),)
 
 
+def innermost(span: Any) -> Any:
+    """The span of the statement itself: one that a macro wrote carries those of its calls too."""
+    return span.spans[-1] if hasattr(span, "spans") else span
+
+
 def at(span: Any) -> str:
     """Render a TVM span as ``file:line``, or an empty string when the statement carries none."""
     if span is None:
         return ""
+    span = innermost(span)
     return f"{span.source_name.name}:{span.line}"

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from tvm import tirx
 
+from tvm_ascend.errors import innermost
 from tvm_ascend.isa import formula
 from tvm_ascend.isa.instr import ALIGNMENT, Pipe, Space
 from tvm_ascend.language.loops import NUM_STAGES
@@ -133,7 +134,7 @@ class _Reader:
             life.pipes.add(access.pipe)
             life.align = math.lcm(life.align, access.align)
             if step.stmt.span is not None:
-                life.lines_used.append(step.stmt.span.line)
+                life.lines_used.append(innermost(step.stmt.span).line)
         sources = {a.buffer for a in step.accesses if a.pipe is Pipe.V and a.reads}
         for buffer in sources & self.lives.keys():
             self.lives[buffer].partners |= sources - {buffer}

@@ -10,7 +10,7 @@ import tvm_ffi
 from tvm import tirx
 from tvm.tirx.transform.function_pass import prim_func_pass
 
-from tvm_ascend.errors import BufferLine, OnChipOverflow
+from tvm_ascend.errors import BufferLine, OnChipOverflow, innermost
 from tvm_ascend.hw.chip import ChipSpec
 from tvm_ascend.isa.instr import Space
 from tvm_ascend.target import chip_of
@@ -109,5 +109,5 @@ def _overflow(
     ]
     name = str(func.attrs["global_symbol"]) if func.attrs else "?"
     spans = [life.alloc.span for life in placement.crowd if life.alloc.span is not None]
-    file = spans[0].source_name.name if spans else ""
+    file = innermost(spans[0]).source_name.name if spans else ""
     return OnChipOverflow(name, space.value, chip.title, chip.capacity(space.value), lines, file)
