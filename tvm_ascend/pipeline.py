@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import tvm
 from tvm import tirx
 
-from tvm_ascend.errors import AscendError, UnknownOverrideError
+from tvm_ascend.errors import UnknownOverrideError, compiling
 from tvm_ascend.hw.chip import ChipSpec
 from tvm_ascend.schedule.default import apply_default_schedule
 from tvm_ascend.schedule.tiling import Tiling
@@ -80,12 +80,8 @@ def lower(func: tirx.PrimFunc, overrides: Mapping[str, int] | None = None) -> Lo
     ------
     AscendError : for anything the chip cannot do, naming the user's line.
     """
-    try:
+    with compiling(name_of(func)):
         return _lower(func, dict(overrides or {}))
-    except AscendError as error:
-        if str(error).startswith(": "):  # the statement has no line: TIR made by a program
-            error.args = (f"in function `{name_of(func)}`{error}",)
-        raise
 
 
 def _lower(func: tirx.PrimFunc, overrides: dict[str, int]) -> Lowered:

@@ -77,7 +77,7 @@ def test_reduction_accepts_negative_axes():
 
 
 def test_reduction_of_no_axis_is_refused():
-    with pytest.raises(ReduceAxis, match=r"allowed -2..1"):
+    with pytest.raises(ReduceAxis, match=r"allowed is -2..1"):
         T.reduce_max(TILE, ONE, dim=2)
 
 

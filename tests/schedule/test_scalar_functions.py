@@ -40,4 +40,4 @@ def test_statements_without_a_line_are_placed_by_the_function(rng):
     a = te.placeholder((20,), name="a")
     out = te.compute((20,), lambda i: a[19 - i])
     notes = run(te.create_prim_func([a, out]), integers(rng, 20), np.zeros(20, "float32"))
-    assert "in function `main` because" in notes[0]
+    assert "(in function `main`) because" in notes[0]

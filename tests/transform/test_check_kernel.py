@@ -2,7 +2,9 @@
 """Kernels that no pass can take are refused before the first one, with the line."""
 
 import pytest
+from tvm import tirx
 
+import tvm_ascend
 from tests.transform.kernels import run
 from tvm_ascend import errors
 from tvm_ascend import language as T
@@ -113,3 +115,17 @@ def test_scalars_that_no_host_passes_are_refused():
 
     with pytest.raises(errors.ScalarParameter, match="parameter `n` of `kernel`"):
         run(kernel)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float8_e4m3fn", "int4", "float16x2"])
+def test_dtypes_of_no_unit_are_refused_in_tir_made_by_a_program(dtype):
+    # complex64 is no dtype of TVM: `T.Buffer((4,), "complex64")` of plain TVMScript raises TVM's
+    # ValueError before a function exists, and a program cannot make such a buffer either.
+    with pytest.raises(ValueError, match="unknown dtype `complex64`"):
+        tirx.decl_buffer((4,), "complex64")
+    a, b = tirx.decl_buffer((4,), dtype, "A"), tirx.decl_buffer((4,), "float32", "B")
+    func = tirx.PrimFunc([a, b], tirx.BufferStore(b, tirx.FloatImm("float32", 1.0), [0]))
+    with pytest.raises(
+        errors.NoUnitForDtype, match=rf"in function `main`: `A` has dtype '{dtype}'"
+    ):
+        tvm_ascend.compile(func)

@@ -116,7 +116,7 @@ def test_plain_loops_are_scalar_code_and_reported(rng):
     a = integers(rng, 6, 7)
     b = np.zeros((7, 6), "float32")
     (note,) = run(kernel, a, b)
-    assert note.startswith("scalar: store to `B` at ")
+    assert note.startswith("scalar: store to `B` (")
     assert "test_select_instructions.py:" in note
     assert_equal(b, a.T + 1)
 

@@ -95,7 +95,7 @@ def test_columns_go_to_the_scalar_unit_and_are_reported(rng):
 
     a, b = integers(rng, 6, 5), np.zeros(6, "float32")
     (note,) = run(kernel, a, b)
-    assert note.startswith("scalar: copy at")
+    assert note.startswith("scalar: copy (")
     assert_equal(b, a[:, 3])
 
 

@@ -11,7 +11,9 @@ from __future__ import annotations
 from tvm_ascend.errors.base import (
     AscendError,
     at,
+    compiling,
     innermost,
+    where,
 )
 from tvm_ascend.errors.call import (
     ArgumentCountError,
@@ -192,6 +194,8 @@ __all__ = [
     "WrongCore",
     "WrongMemory",
     "at",
+    "compiling",
     "hazard_error",
     "innermost",
+    "where",
 ]

@@ -65,7 +65,10 @@ class OptionError(AscendError):
     """An option with a value of the wrong kind."""
 
     def __init__(self, name: str, given: object, allowed: str) -> None:
-        super().__init__(f"option `{name}` is {given!r}; it must be {allowed}.")
+        super().__init__(
+            f"option `{name}` is {given!r}; it must be {allowed}. Correct it "
+            "in tvm_ascend.Options or SimOptions."
+        )
 
 
 class UnknownSyncError(AscendError):
@@ -111,14 +114,18 @@ class UnknownExecutorError(AscendError):
     """An executor name outside the list, or one that is not available here."""
 
     def __init__(self, name: str, allowed: str) -> None:
-        super().__init__(f"executor {name!r} cannot be used; {allowed}.")
+        super().__init__(
+            f"executor {name!r} cannot be used; {allowed}. Choose one with Options(executor=...)."
+        )
 
 
 class UnknownStageError(AscendError):
     """A stage name that the pipeline does not have."""
 
     def __init__(self, name: str, known: list[str]) -> None:
-        super().__init__(f"there is no stage {name!r}; the stages are {', '.join(known)}.")
+        super().__init__(
+            f"there is no stage {name!r}; the stages are {', '.join(known)}. Name one of these."
+        )
 
 
 class UnknownOverrideError(AscendError):

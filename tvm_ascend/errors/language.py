@@ -3,14 +3,18 @@
 
 from __future__ import annotations
 
-from tvm_ascend.errors.base import AscendError, at
+from tvm_ascend.errors.base import AscendError, place, where
 
 
 class ScriptError(AscendError):
     """A kernel that TVMScript cannot parse."""
 
-    def __init__(self, where: str, message: str) -> None:
-        super().__init__(f"{where}: the kernel does not parse: {message}")
+    def __init__(self, line: str, message: str) -> None:
+        super().__init__(
+            f"{line}: the kernel does not parse: {message}\nAllowed is what TVMScript and "
+            "tvm_ascend.language define. Correct this line, or compute the value outside of the "
+            "kernel and use its name."
+        )
 
 
 class OperandExpected(AscendError):
@@ -56,7 +60,7 @@ class ShapeMismatch(AscendError):
     ) -> None:
         super().__init__(
             f"T.{op}: `{first}` has shape {first_shape} and `{second}` has shape {second_shape}; "
-            f"{rule}."
+            f"{rule}. Change the slices or the tiles so that they agree."
         )
 
 
@@ -65,8 +69,8 @@ class ReduceAxis(AscendError):
 
     def __init__(self, op: str, dim: int, rank: int) -> None:
         super().__init__(
-            f"T.{op}: dim={dim} is no axis of a source with {rank} dimensions; allowed "
-            f"{-rank}..{rank - 1}."
+            f"T.{op}: dim={dim} is no axis of a source with {rank} dimensions; allowed is "
+            f"{-rank}..{rank - 1}. Name one of these."
         )
 
 
@@ -86,8 +90,8 @@ class KernelExtents(AscendError):
 
     def __init__(self, count: int) -> None:
         super().__init__(
-            f"T.Kernel takes 1 to 3 extents, got {count}. Flatten the grid, or loop inside the "
-            "kernel."
+            f"T.Kernel got {count} extents; allowed are 1 to 3. Flatten the grid, or loop inside "
+            "the kernel."
         )
 
 
@@ -106,7 +110,7 @@ class NestedGrid(AscendError):
 
     def __init__(self, axis: str, span: object) -> None:
         super().__init__(
-            f"{at(span)}: a second grid ({axis}) starts inside the kernel; allowed is one grid "
+            f"{place(span)}a second grid ({axis}) starts inside the kernel; allowed is one grid "
             "around the whole body. Make one kernel per grid, or one T.Kernel with several extents."
         )
 
@@ -116,7 +120,7 @@ class NoThreads(AscendError):
 
     def __init__(self, axis: str, span: object) -> None:
         super().__init__(
-            f"{at(span)}: a loop is bound to {axis}, but an Ascend core runs one instruction "
+            f"{place(span)}a loop is bound to {axis}, but an Ascend core runs one instruction "
             "stream and has no threads; allowed is blockIdx. Write T.Parallel for loops over "
             "elements."
         )
@@ -125,10 +129,10 @@ class NoThreads(AscendError):
 class NoUnitForDtype(AscendError):
     """A tensor of a dtype that no unit of the chip has."""
 
-    def __init__(self, what: str, dtype: str, allowed: list[str]) -> None:
+    def __init__(self, what: str, dtype: str, allowed: list[str], span: object = None) -> None:
         super().__init__(
-            f"{what} has dtype {dtype!r}, which no unit of an Ascend core has; allowed are "
-            f"{', '.join(allowed)}. Convert the data before the kernel."
+            f"{place(span)}{what} has dtype {dtype!r}, which no unit of an Ascend core has; "
+            f"allowed are {', '.join(allowed)}. Convert the data before the kernel."
         )
 
 
@@ -137,7 +141,7 @@ class EmptyGrid(AscendError):
 
     def __init__(self, extents: object, span: object) -> None:
         super().__init__(
-            f"{at(span)}: the grid {extents} has no blocks; every extent must be at least 1. Do "
+            f"{place(span)}the grid {extents} has no blocks; every extent must be at least 1. Do "
             "not launch the kernel for empty tensors."
         )
 
@@ -148,10 +152,9 @@ class IndexOutside(AscendError):
     def __init__(
         self, buffer: str, axis: int, low: object, high: object, size: int, span: object = None
     ) -> None:
-        place = f"{at(span)}: " if at(span) else ""
         reach = low if low == high else f"{low}..{high}"
         super().__init__(
-            f"{place}index {reach} in dimension {axis} of `{buffer}` is outside; allowed is "
+            f"{place(span)}index {reach} in dimension {axis} of `{buffer}` is outside; allowed is "
             f"0..{size - 1}. Shorten the loop or the slice, or put an `if` around the access."
         )
 
@@ -161,8 +164,8 @@ class PaddingCounts(AscendError):
 
     def __init__(self, tile: str, copy: object, reduction: object) -> None:
         super().__init__(
-            f"{at(reduction)}: this counts elements of `{tile}`, which the copy in "
-            f"{at(copy) or 'this kernel'} may have filled past the end of its tensor by a length "
+            f"{place(reduction)}this counts elements of `{tile}`, which the copy in "
+            f"{where(copy)} may have filled past the end of its tensor by a length "
             "that is not known here; elements that do not exist would count. Reduce the tile in "
             "the loop iteration that copies it, or choose a tile size that divides the tensor."
         )
@@ -172,10 +175,10 @@ class EmptyShape(AscendError):
     """A tensor or tile without elements."""
 
     def __init__(self, what: str, shape: tuple[object, ...], span: object = None) -> None:
-        place = f"{at(span)}: " if at(span) else ""
         super().__init__(
-            f"{place}{what} has shape ({', '.join(map(str, shape))}), which holds no element; "
-            "every dimension must be at least 1. Do not launch the kernel for empty tensors."
+            f"{place(span)}{what} has shape ({', '.join(map(str, shape))}), which holds no "
+            "element; every dimension must be at least 1. Do not launch the kernel for empty "
+            "tensors."
         )
 
 
@@ -184,7 +187,7 @@ class DynamicTile(AscendError):
 
     def __init__(self, name: str, shape: tuple[object, ...], span: object) -> None:
         super().__init__(
-            f"{at(span)}: tile `{name}` has shape ({', '.join(map(str, shape))}); on-chip memory "
+            f"{place(span)}tile `{name}` has shape ({', '.join(map(str, shape))}); on-chip memory "
             "is planned when the kernel is compiled, so every dimension must be a constant. "
             "Allocate the largest tile needed and use a part of it."
         )
@@ -195,7 +198,7 @@ class UnknownScope(AscendError):
 
     def __init__(self, name: str, scope: str, allowed: list[str], span: object) -> None:
         super().__init__(
-            f"{at(span)}: `{name}` is allocated in scope {scope!r}, which an Ascend core does not "
+            f"{place(span)}`{name}` is allocated in scope {scope!r}, which an Ascend core does not "
             f"have; allowed are {', '.join(allowed)}. Use T.alloc_shared or T.alloc_fragment to "
             "leave the choice of memory to the compiler."
         )
@@ -206,7 +209,7 @@ class NotAnInstruction(AscendError):
 
     def __init__(self, text: str, span: object) -> None:
         super().__init__(
-            f"{at(span)}: `{text}` cannot run on an Ascend core; allowed are stores, tile "
+            f"{place(span)}`{text}` cannot run on an Ascend core; allowed are stores, tile "
             "operations (T.copy, T.gemm, ...), the instructions of T.ascend, loops and conditions. "
             "Results leave a kernel through its tensors; take everything else out of it."
         )
@@ -217,7 +220,7 @@ class GridTooLarge(AscendError):
 
     def __init__(self, extents: tuple[int, ...], most: int, span: object) -> None:
         super().__init__(
-            f"{at(span)}: the grid {extents} has more than {most:,} blocks, the most that can be "
+            f"{place(span)}the grid {extents} has more than {most:,} blocks, the most that can be "
             "counted. Give every block more to do, or launch the kernel several times."
         )
 
@@ -247,9 +250,9 @@ class GemmDtypes(AscendError):
 class ScalarParameter(AscendError):
     """A scalar parameter of a dtype that no host passes."""
 
-    def __init__(self, name: str, kernel: str, dtype: str) -> None:
+    def __init__(self, name: str, kernel: str, dtype: str, span: object) -> None:
         super().__init__(
-            f"parameter `{name}` of `{kernel}` is a scalar of {dtype}, which cannot be passed to a "
-            "kernel; allowed are bool, integers, float16 and float32. Pass it as float32 and cast "
-            "it in the kernel."
+            f"{place(span)}parameter `{name}` of `{kernel}` is a scalar of {dtype}, which cannot "
+            "be passed to a kernel; allowed are bool, integers, float16 and float32. Pass it as "
+            "float32 and cast it in the kernel."
         )

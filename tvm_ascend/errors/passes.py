@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from tvm_ascend.errors.base import AscendError, at
+from tvm_ascend.errors.base import AscendError, place, where
 
 
 class ScopeContradiction(AscendError):
@@ -15,7 +15,7 @@ class ScopeContradiction(AscendError):
 
     def __init__(self, name: str, first: tuple[Any, ...], second: tuple[Any, ...]) -> None:
         uses = " and ".join(
-            f"{space} by {at(span)} ({what})" for what, space, span in (first, second)
+            f"{space} by {what} ({where(span)})" for what, space, span in (first, second)
         )
         advice = "allocate a second tile and T.copy between the two"
         if {first[1], second[1]} == {"l0c", "ub"}:
@@ -24,8 +24,8 @@ class ScopeContradiction(AscendError):
                 "tensor, and do the vector work on it in a kernel of its own"
             )
         super().__init__(
-            f"buffer `{name}` is needed in two memories: {uses}. A buffer lives in one memory; "
-            f"{advice}."
+            f"{place(first[2])}buffer `{name}` is needed in two memories: {uses}. A buffer lives "
+            f"in one memory; {advice}."
         )
 
 
@@ -33,9 +33,8 @@ class ScalarCodeError(AscendError):
     """An expression that the scalar unit's code cannot hold."""
 
     def __init__(self, what: str, text: str, span: object) -> None:
-        place = at(span)
         super().__init__(
-            f"{place + ': ' if place else ''}the scalar unit has no `{what}`, used in `{text}`. "
+            f"{place(span)}the scalar unit has no `{what}`, used in `{text}`. "
             "Arithmetic, comparisons and the functions of the C library are allowed; rewrite the "
             "expression with these, or compute it with vector operations."
         )
@@ -46,8 +45,8 @@ class LayoutContradiction(AscendError):
 
     def __init__(self, buffer: str, span: object) -> None:
         super().__init__(
-            f"{at(span)}: `{buffer}` is an operand of a gemm both transposed and not; a tile in L0 "
-            "has one layout. Use two tiles."
+            f"{place(span)}`{buffer}` is an operand of a gemm both transposed and not; a tile in "
+            "L0 has one layout. Use two tiles."
         )
 
 
@@ -56,7 +55,7 @@ class NotAMatrix(AscendError):
 
     def __init__(self, buffer: str, shape: Iterable[Any], span: object) -> None:
         super().__init__(
-            f"{at(span)}: `{buffer}` has shape {tuple(int(x) for x in shape)} but lives in a "
+            f"{place(span)}`{buffer}` has shape {tuple(int(x) for x in shape)} but lives in a "
             "memory of the Cube, where a tile is a matrix (rows, columns), leading dimensions "
             "being 1. Give it two dimensions."
         )
@@ -70,9 +69,9 @@ class NoCopyPath(AscendError):
     ) -> None:
         from_, to = (getattr(space, "value", space) for space in (src_space, dst_space))
         super().__init__(
-            f"{at(span)}: there is no way from `{src}` in {from_} to `{dst}` in {to}; the paths of "
-            "the Cube are gm -> l1, l1 -> l0a, l1 -> l0b and l0c -> gm. Go through one of these, "
-            "or through a tensor in gm."
+            f"{place(span)}there is no way from `{src}` in {from_} to `{dst}` in {to}; the paths "
+            "of the Cube are gm -> l1, l1 -> l0a, l1 -> l0b and l0c -> gm. Go through one of "
+            "these, or through a tensor in gm."
         )
 
 
@@ -81,7 +80,7 @@ class NoCastIntoL1(AscendError):
 
     def __init__(self, src: str, src_dtype: str, dst: str, dst_dtype: str, span: object) -> None:
         super().__init__(
-            f"{at(span)}: `{src}` holds {src_dtype} and `{dst}` {dst_dtype}, but a copy into L1 "
+            f"{place(span)}`{src}` holds {src_dtype} and `{dst}` {dst_dtype}, but a copy into L1 "
             f"moves bytes and cannot cast; allowed are equal dtypes. Pass `{src}` as {dst_dtype}, "
             "or cast it in a Vector kernel first."
         )
@@ -92,7 +91,7 @@ class NoFixpipeCast(AscendError):
 
     def __init__(self, src: str, dst: str, span: object) -> None:
         super().__init__(
-            f"{at(span)}: L0C holds {src} and cannot be stored as {dst}; allowed are float32 -> "
+            f"{place(span)}L0C holds {src} and cannot be stored as {dst}; allowed are float32 -> "
             "float32, float16 or bfloat16, and int32 -> int32. Change the dtype of the output and "
             "cast in a Vector kernel."
         )
@@ -103,7 +102,7 @@ class FieldOverflow(AscendError):
 
     def __init__(self, key: str, name: str, value: object, most: int, span: object) -> None:
         super().__init__(
-            f"{at(span)}: field `{name}` of {key} would be "
+            f"{place(span)}field `{name}` of {key} would be "
             f"{value if value is not None else 'unbounded'}, allowed is up to {most}. Make the "
             "tile smaller along that axis."
         )
@@ -116,7 +115,7 @@ class CubeTileRule(AscendError):
         self, rule: str, span: object, advice: str = "Change the slice so that it does"
     ) -> None:
         super().__init__(
-            f"{at(span)}: this tile operation has no Cube instruction: {rule}. {advice}."
+            f"{place(span)}this tile operation has no Cube instruction: {rule}. {advice}."
         )
 
 
@@ -125,9 +124,9 @@ class AccumulatorFill(AscendError):
 
     def __init__(self, buffer: str, span: object) -> None:
         super().__init__(
-            f"{at(span)}: no instruction fills L0C, where `{buffer}` lives; allowed is to clear it "
-            "with 0 right before the loops of one gemm into it, which runs at least once. Use the "
-            "gemm's init instead."
+            f"{place(span)}no instruction fills L0C, where `{buffer}` lives; allowed is to clear "
+            "it with 0 right before the loops of one gemm into it, which runs at least once. Use "
+            "the gemm's init instead."
         )
 
 
@@ -136,7 +135,7 @@ class LoopConditionOnChip(AscendError):
 
     def __init__(self, span: object) -> None:
         super().__init__(
-            f"{at(span)}: the condition of this `while` reads on-chip memory, which other units "
+            f"{place(span)}the condition of this `while` reads on-chip memory, which other units "
             "may still be writing; allowed are variables and tensors in global memory. Use a "
             "`for` loop with an upper bound and an `if`."
         )
@@ -147,7 +146,7 @@ class JumpInKernel(AscendError):
 
     def __init__(self, span: object) -> None:
         super().__init__(
-            f"{at(span)}: `break` or `continue` leaves a loop whose instructions are ordered by "
+            f"{place(span)}`break` or `continue` leaves a loop whose instructions are ordered by "
             "flags, so that a flag would stay raised; allowed in loops of scalar code only. Guard "
             "the rest of the body with `if` instead."
         )
@@ -158,9 +157,9 @@ class TooManyEvents(AscendError):
 
     def __init__(self, usable: int) -> None:
         super().__init__(
-            f"this kernel needs more than {usable} flags at once between two units; the chip has "
-            f"{usable} usable ids per pair. Split the kernel in two, or pipeline fewer loops "
-            "(num_stages=1)."
+            f"{place()}the kernel needs more than {usable} flags at once between two units; the "
+            f"chip has {usable} usable ids per pair. Split the kernel in two, or pipeline fewer "
+            "loops (num_stages=1)."
         )
 
 
@@ -216,8 +215,8 @@ class MixedKernel(AscendError):
 
     def __init__(self, vector: str, vector_span: object, cube: str, cube_span: object) -> None:
         super().__init__(
-            f"{vector} ({at(vector_span) or 'no line'}) needs the Vector core and {cube} "
-            f"({at(cube_span) or 'no line'}) the Cube core; a kernel runs on one of them in this "
+            f"{place(vector_span)}{vector} ({where(vector_span)}) needs the Vector core and {cube} "
+            f"({where(cube_span)}) the Cube core; a kernel runs on one of them in this "
             "version. Put the vector work into a kernel of its own."
         )
 
@@ -227,7 +226,7 @@ class WrongCore(AscendError):
 
     def __init__(self, instruction: str, core: str, allowed: list[str], span: object) -> None:
         super().__init__(
-            f"{at(span)}: {instruction} cannot run on {core}, the core of this kernel; it exists "
+            f"{place(span)}{instruction} cannot run on {core}, the core of this kernel; it exists "
             f"on {' and '.join(allowed)}. Move it into a kernel for that core."
         )
 
@@ -245,7 +244,7 @@ class WrongMemory(AscendError):
         span: object,
     ) -> None:
         super().__init__(
-            f"{at(span)}: {instruction} takes `{operand}` from "
+            f"{place(span)}{instruction} takes `{operand}` from "
             f"{' or '.join(s.upper() for s in allowed)}, but `{buffer}` is in {space.upper()}. "
             "Copy it there first, or allocate it in that memory."
         )
@@ -259,7 +258,7 @@ class UnsupportedDtypes(AscendError):
     ) -> None:
         known = "; ".join(", ".join(d) for d in allowed)
         super().__init__(
-            f"{at(span)}: {instruction} does not exist for operands of {', '.join(given)}; it "
+            f"{place(span)}{instruction} does not exist for operands of {', '.join(given)}; it "
             f"takes {known}. Cast the operands first."
         )
 
@@ -271,7 +270,7 @@ class ParameterOutOfRange(AscendError):
         self, instruction: str, param: str, value: str, allowed: str, span: object
     ) -> None:
         super().__init__(
-            f"{at(span)}: {instruction} has {param} = {value}; allowed is {allowed}. Split the "
+            f"{place(span)}{instruction} has {param} = {value}; allowed is {allowed}. Split the "
             "instruction into a loop, or pass a legal value."
         )
 
@@ -290,7 +289,7 @@ class MisalignedOperand(AscendError):
         span: object,
     ) -> None:
         super().__init__(
-            f"{at(span)}: operand `{operand}` of {instruction} starts at byte {address} of "
+            f"{place(span)}operand `{operand}` of {instruction} starts at byte {address} of "
             f"{space.upper()} (in `{buffer}`); it must be a multiple of {align}. Pad the rows of "
             f"`{buffer}` to {align} bytes."
         )
@@ -301,7 +300,7 @@ class ProductTooLarge(AscendError):
 
     def __init__(self, product: str, rule: str, span: object) -> None:
         super().__init__(
-            f"{at(span)}: the operands of this gemm cannot be brought to L0A and L0B ({product}); "
+            f"{place(span)}the operands of this gemm cannot be brought to L0A and L0B ({product}); "
             f"needed: {rule}. Use smaller tiles of m and n, or copy to T.alloc_L0A and "
             "T.alloc_L0B tiles yourself."
         )

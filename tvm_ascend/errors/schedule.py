@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from tvm_ascend.errors.base import AscendError, at
+from tvm_ascend.errors.base import AscendError, place
 
 
 class BadTile(AscendError):
@@ -13,8 +13,8 @@ class BadTile(AscendError):
         limit = f" up to {most}" if most is not None else ""
         near = max(step, value // step * step) if most is None else min(max(value, step), most)
         super().__init__(
-            f"override `{name}` = {value} cannot be used: it must be a positive multiple of "
-            f"{step}{limit}. Try {near}."
+            f"{place()}override `{name}` = {value} cannot be used: it must be a positive multiple "
+            f"of {step}{limit}. Try {near}."
         )
 
 
@@ -24,7 +24,7 @@ class TileDoesNotFit(AscendError):
     def __init__(self, overrides: dict[str, int], dropped: dict[str, int]) -> None:
         reasons = "; ".join(f"{count} tiles: {reason}" for reason, count in dropped.items())
         super().__init__(
-            f"no tile agrees with the overrides {overrides} and fits "
+            f"{place()}no tile agrees with the overrides {overrides} and fits "
             f"({reasons or 'nothing was left to try'}). Make an overridden size smaller, or drop "
             "one and let the model choose."
         )
@@ -103,9 +103,9 @@ class NotAMatmulTile(AscendError):
 
     def __init__(self, block: str, span: object) -> None:
         super().__init__(
-            f"{at(span)}: block `{block}` is marked ascend.op = 'gemm' but is not `c[i, j] += a[i, "
-            "k] * b[k, j]` over three loops without a guard. Split with disable_predication=True, "
-            "or drop the annotation."
+            f"{place(span)}block `{block}` is marked ascend.op = 'gemm' but is not `c[i, j] += "
+            "a[i, k] * b[k, j]` over three loops without a guard. Split with "
+            "disable_predication=True, or drop the annotation."
         )
 
 

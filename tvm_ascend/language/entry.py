@@ -7,7 +7,7 @@ import inspect
 import re
 import sys
 from collections.abc import Callable
-from types import FrameType
+from types import FrameType, FunctionType
 
 import tvm_ffi
 from tvm import tirx
@@ -78,8 +78,24 @@ def _annotate_parallel(func: tirx.PrimFunc, loop_vars: list) -> tirx.PrimFunc:
     return func.with_body(tvm_ffi.structural_map(func.body, [(tirx.For, mark)]), func.span)
 
 
-def _parse(func: Callable, frame: FrameType, check_well_formed: bool) -> tirx.PrimFunc:
+def _without_text_annotations(func: FunctionType) -> FunctionType:
+    """A copy without the annotations that PEP 563 left as text.
+
+    The parser falls back to them when the source of one raises, and so hides what was raised.
+    """
+    copy = FunctionType(
+        func.__code__, func.__globals__, func.__name__, func.__defaults__, func.__closure__
+    )
+    copy.__qualname__ = func.__qualname__
+    copy.__annotations__ = {
+        name: value for name, value in func.__annotations__.items() if not isinstance(value, str)
+    }
+    return copy
+
+
+def _parse(func: FunctionType, frame: FrameType, check_well_formed: bool) -> tirx.PrimFunc:
     names = _captured(func, frame)
+    func = _without_text_annotations(func)
     try:
         with collect_parallel_vars() as loop_vars:
             result = parse(func, names, check_well_formed=check_well_formed)

@@ -35,7 +35,7 @@ def check_kernel(func: tirx.PrimFunc) -> None:
         if tirx.is_buffer_var(param):
             _check_shape(param, f"parameter `{param.name}` of `{name_of(func)}`", func.span)
         elif str(param.ty.dtype) == "bfloat16":  # no host passes one
-            raise ScalarParameter(param.name, name_of(func), "bfloat16")
+            raise ScalarParameter(param.name, name_of(func), "bfloat16", func.span)
     tvm_ffi.structural_walk(
         func.body,
         [

@@ -80,12 +80,14 @@ def _peel(body: tirx.Stmt) -> tuple[list[_Axis], tirx.Stmt]:
 
 def _check_dtypes(func: tirx.PrimFunc) -> None:
     """Refuse a buffer of a dtype that no unit has."""
-    buffers = [p for p in func.params if tirx.is_buffer_var(p)]
-    tvm_ffi.structural_walk(func.body, [(tirx.AllocBuffer, lambda n: buffers.append(n.buffer))])
+    buffers = [(p, func.span) for p in func.params if tirx.is_buffer_var(p)]
+    tvm_ffi.structural_walk(
+        func.body, [(tirx.AllocBuffer, lambda n: buffers.append((n.buffer, n.span)))]
+    )
     allowed = [dtype for (dtype,) in TABLE["get_value"].dtypes]
-    for buffer in buffers:
+    for buffer, span in buffers:
         if str(buffer.ty.dtype) not in allowed:
-            raise NoUnitForDtype(f"`{buffer.name}`", str(buffer.ty.dtype), allowed)
+            raise NoUnitForDtype(f"`{buffer.name}`", str(buffer.ty.dtype), allowed, span)
 
 
 def _points(grid: list[_Axis], flat: tvm.ir.Expr) -> dict[tvm.ir.Var, tvm.ir.Expr]:

@@ -8,14 +8,13 @@ import tvm_ffi
 from tvm import sym, tirx
 from tvm.tirx.transform.function_pass import prim_func_pass
 
-from tvm_ascend.errors import at
+from tvm_ascend.errors import where
 from tvm_ascend.hw.chip import ChipSpec
 from tvm_ascend.isa.instr import Space
 from tvm_ascend.language.loops import NUM_STAGES, is_parallel
 from tvm_ascend.language.ops import TILE_OPS, key_of
 from tvm_ascend.layout.scope import space_of
 from tvm_ascend.target import chip_of
-from tvm_ascend.transform.check_kernel import name_of
 from tvm_ascend.transform.cube_tiles import CubeTiles
 from tvm_ascend.transform.infer_scope import SCALAR
 from tvm_ascend.transform.notes import note
@@ -54,7 +53,7 @@ class SelectInstructions:
     ) -> tirx.PrimFunc:
         chip = chip_of(func)
         padded = pad_ub_rows(func.body, chip)
-        selector = _Selector(chip, CubeTiles(func, chip), _room(padded, chip), name_of(func))
+        selector = _Selector(chip, CubeTiles(func, chip), _room(padded, chip))
         body = selector.run(padded)
         return note(func.with_body(body, func.span), *selector.notes)
 
@@ -77,8 +76,7 @@ def _room(body: tirx.Stmt, chip: ChipSpec) -> int:
 class _Selector:
     """Walks a function with the bounds of the variables in scope."""
 
-    def __init__(self, chip: ChipSpec, cube: CubeTiles, room: int, name: str) -> None:
-        self.name = name
+    def __init__(self, chip: ChipSpec, cube: CubeTiles, room: int) -> None:
         self.chip = chip
         self.cube = cube
         self.room = room
@@ -182,8 +180,7 @@ class _Selector:
 
     def report(self, what: str, span: tvm.ir.Span | None, reason: NotVectorizable) -> None:
         """Note that a statement runs on the scalar unit."""
-        where = f" at {at(span)}" if at(span) else f" in function `{self.name}`"
-        self.notes.append(f"scalar: {what}{where} because {reason}")
+        self.notes.append(f"scalar: {what} ({where(span)}) because {reason}")
 
 
 def _sequence(stmts: list[tirx.Stmt], ctx: Selection) -> tirx.Stmt:

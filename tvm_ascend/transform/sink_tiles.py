@@ -8,7 +8,7 @@ import tvm_ffi
 from tvm import tirx
 from tvm.tirx.transform.function_pass import prim_func_pass
 
-from tvm_ascend.errors import at
+from tvm_ascend.errors import where
 from tvm_ascend.isa.instr import Space
 from tvm_ascend.language.loops import NUM_STAGES, is_parallel
 from tvm_ascend.language.ops import key_of
@@ -170,10 +170,10 @@ def _left_outside(body: tirx.Stmt) -> list[str]:
             src, dst = (as_region(a).source for a in stmt.value.args)
             loaded = space_of(src) is Space.GM and space_of(dst) is not Space.GM
             if loaded and not any(dst.same_as(b) for b in own):
-                where = f" at {at(node.span)}" if at(node.span) else ""
                 notes.append(
-                    f"Pipeline: `{dst.name}` has one version in the loop{where}, because it is "
-                    "used outside or before it is overwritten; allocate it in the loop"
+                    f"Pipeline: `{dst.name}` has one version in the loop ({where(node.span)}), "
+                    "because it is used outside or before it is overwritten; allocate it in the "
+                    "loop"
                 )
 
         tvm_ffi.structural_walk(node.body, [(tirx.Evaluate, copy)])
