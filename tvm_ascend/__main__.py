@@ -6,6 +6,10 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+_KERNEL = "a PrimFunc, a compiled kernel, or a function without arguments that returns one"
 
 
 def _doctor(arguments: argparse.Namespace) -> int:
@@ -21,13 +25,27 @@ def _demo(arguments: argparse.Namespace) -> int:
 
 
 def _prove_sync(arguments: argparse.Namespace) -> int:
-    from .dev.prove_main import main, parse_place
+    from .dev.prove_main import main
+
+    module, given = _named(arguments.kernel)
+    return main(module, given, as_json=arguments.json)
+
+
+def _why_tile(arguments: argparse.Namespace) -> int:
+    from .dev.tiles import main
+
+    _, given = _named(arguments.kernel)
+    return main(given, as_json=arguments.json)
+
+
+def _named(text: str) -> tuple[ModuleType, Any]:
+    """The module and the value that ``FILE.py:NAME`` names."""
+    from .dev.kernel_file import load, parse_place
 
     try:
-        place = parse_place(arguments.kernel)
+        return load(parse_place(text))
     except argparse.ArgumentTypeError as error:
         parser().error(str(error))
-    return main(place, as_json=arguments.json)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -44,11 +62,14 @@ def parser() -> argparse.ArgumentParser:
     prove.add_argument(
         "kernel",
         metavar="FILE.py:NAME",
-        help="a PrimFunc, a compiled kernel, or a function without arguments that returns one; "
-        "a function `inputs` of the file gives the arguments, else they are random",
+        help=f"{_KERNEL}; a function `inputs` of the file gives the arguments, else they are "
+        "random",
     )
     prove.set_defaults(run=_prove_sync)
-    for verb in (doctor, demo, prove):
+    why = verbs.add_parser("why-tile", help="the chosen tile, the runners-up, and why not others")
+    why.add_argument("kernel", metavar="FILE.py:NAME", help=_KERNEL)
+    why.set_defaults(run=_why_tile)
+    for verb in (doctor, demo, prove, why):
         verb.add_argument("--json", action="store_true", help="print JSON instead of text")
     return top
 

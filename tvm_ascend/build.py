@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import tvm
 from tvm import tirx
@@ -30,9 +30,18 @@ from tvm_ascend.runtime.arguments import ParamInfo, bind, check_out_idx
 from tvm_ascend.runtime.report import Report
 from tvm_ascend.runtime.simulator import SimulatorExecutor
 from tvm_ascend.runtime.twin import TwinExecutor
+from tvm_ascend.schedule.tiling import Tiling
 from tvm_ascend.target import as_target, chip_of
 
 __all__ = ["Artifact", "Kernel", "compile"]
+
+
+class Choices(NamedTuple):
+    """What the compiler chose for a kernel: the rule, its decisions, and the tiles it ranked."""
+
+    rule: str
+    decisions: Mapping[str, Any]
+    tiling: Mapping[str, Any] | None
 
 
 @dataclass(frozen=True)
@@ -48,6 +57,7 @@ class Artifact:
     control: str = field(repr=False)
     rule: str
     decisions: Mapping[str, Any]
+    tiling: Mapping[str, Any] | None
     notes: tuple[str, ...]
 
     def to_bytes(self) -> bytes:
@@ -127,6 +137,15 @@ class Kernel:
         return {name: tvm.ir.load_json(text) for name, text in self.artifact.stages.items()}
 
     @cached_property
+    def tiling(self) -> Tiling | None:
+        """The tile the model chose, the runners-up and why the others lost; see its ``explain``.
+
+        None where no tiles were ranked: other rules than "matmul", and kernels with their own.
+        """
+        fields = self.artifact.tiling
+        return None if fields is None else Tiling.from_dict(fields)
+
+    @cached_property
     def executor(self) -> SimulatorExecutor | TwinExecutor:
         """Where this kernel runs."""
         a = self.artifact
@@ -188,14 +207,17 @@ def build_artifact(
     """Run the whole compiler on one function that carries its target."""
     lowered = lower(func, options.overrides)
     stages = {name: tvm.ir.save_json(f) for name, f in lowered.stages.items()}
-    return _generate(lowered.final, params, stages, lowered.rule, lowered.decisions, options)
+    tiling = None if lowered.tiling is None else lowered.tiling.as_dict()
+    choices = Choices(lowered.rule, lowered.decisions, tiling)
+    return _generate(lowered.final, params, stages, choices, options)
 
 
 def rebuild(kernel: Kernel, final: tirx.PrimFunc) -> Kernel:
     """A kernel whose final function was edited: code is generated anew, earlier stages stay."""
     old = kernel.artifact
     stages = {**old.stages, "final": tvm.ir.save_json(final)}
-    artifact = _generate(final, old.params, stages, old.rule, old.decisions, kernel.options)
+    choices = Choices(old.rule, old.decisions, old.tiling)
+    artifact = _generate(final, old.params, stages, choices, kernel.options)
     return Kernel(artifact, kernel.out_idx, kernel.options)
 
 
@@ -203,8 +225,7 @@ def _generate(
     final: tirx.PrimFunc,
     params: tuple[ParamInfo, ...],
     stages: Mapping[str, str],
-    rule: str,
-    decisions: Mapping[str, Any],
+    choices: Choices,
     options: Options,
 ) -> Artifact:
     """Run both code generators on a final function."""
@@ -220,8 +241,9 @@ def _generate(
         source=emit(final, options.cann),
         table=program.table,
         control=tvm.ir.save_json(program.control),
-        rule=rule,
-        decisions=decisions,
+        rule=choices.rule,
+        decisions=choices.decisions,
+        tiling=choices.tiling,
         notes=tuple(str(n) for n in final.attrs.get("ascend.notes", ()) or ()),
     )
 

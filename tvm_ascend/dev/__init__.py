@@ -6,6 +6,7 @@ from __future__ import annotations
 from tvm_ascend.dev.proof import SyncProof, Verdict, prove_sync
 from tvm_ascend.dev.stages import diff, show
 from tvm_ascend.dev.syncs import SyncTrial, break_statement, break_sync, syncs
+from tvm_ascend.dev.tiles import why_tile
 from tvm_ascend.dev.workbench import Change, Workbench
 
 __all__ = [
@@ -20,4 +21,5 @@ __all__ = [
     "prove_sync",
     "show",
     "syncs",
+    "why_tile",
 ]

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import product
 from math import prod
+from typing import Any
 
 from tvm_ascend import errors
 from tvm_ascend.hw.chip import ChipSpec
@@ -28,6 +29,24 @@ class Tiling:
     estimate: Estimate
     runners_up: tuple[Estimate, ...]
     dropped: Mapping[str, int] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, as JSON takes them."""
+        return asdict(self)
+
+    @staticmethod
+    def from_dict(fields: Mapping[str, Any]) -> Tiling:
+        """Inverse of ``as_dict``."""
+
+        def estimate(values: Mapping[str, Any]) -> Estimate:
+            return Estimate(**{**values, "tile": Tile(**values["tile"])})
+
+        return Tiling(
+            chosen=Tile(**fields["chosen"]),
+            estimate=estimate(fields["estimate"]),
+            runners_up=tuple(estimate(values) for values in fields["runners_up"]),
+            dropped=dict(fields["dropped"]),
+        )
 
     def explain(self) -> list[str]:
         """Lines that answer "why this tile"."""
