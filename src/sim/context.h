@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "banks.h"
 #include "gm.h"
 #include "hazard.h"
 #include "program.h"
@@ -43,6 +44,7 @@ struct Context {
       : program(program),
         options(options),
         interrupt(std::move(interrupt)),
+        banks(program),
         gm(std::move(args)),
         sites(program.sites),
         hazards(options),
@@ -51,6 +53,7 @@ struct Context {
   const Program& program;
   const Options& options;
   std::function<void()> interrupt;  // called now and then; throws to end the launch
+  Banks banks;
   GlobalMemory gm;
   SiteTable sites;
   HazardLog hazards;
@@ -58,6 +61,7 @@ struct Context {
   std::vector<TraceEvent> trace;
   std::vector<Printed> printed;
   std::vector<int64_t> instructions = std::vector<int64_t>(kOpCount);
+  std::vector<int64_t> conflicts;  // cycles lost to bank conflicts by site, as long as needed
   std::array<std::array<int64_t, kSpaces>, kSpaces>
       moved{};                   // bytes by source and destination space
   std::vector<int64_t> touched;  // bytes moved from or to each argument

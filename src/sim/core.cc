@@ -234,8 +234,13 @@ void Core::count(const Call& call, const AccessList& list) {
 
 void Core::time(const Call& call) {
   const Timing timing = timing_of(context_.program, call);
-  const Span span =
-      scoreboard_.issue(call.op->pipe, timing.cycles, timing.head, timing.latency, timing.scalar);
+  const int64_t lost = context_.banks.lost(call);
+  if (lost > 0) {
+    if (context_.conflicts.size() <= call.site) context_.conflicts.resize(call.site + 1);
+    context_.conflicts[call.site] += lost;
+  }
+  const Span span = scoreboard_.issue(call.op->pipe, timing.cycles + lost, timing.head,
+                                      timing.latency, timing.scalar);
   if (context_.options.trace)
     context_.trace.push_back({id_, call.op->pipe, span.start, span.end, call.site});
 }

@@ -11,8 +11,8 @@ namespace {
 
 constexpr const char* kAccessNames[] = {"read", "copy", "write", "undefined"};
 
-void write_call(const Program& program, const Call& call, JsonWriter* out) {
-  const Timing timing = timing_of(program, call);
+void write_call(Context& context, const Call& call, JsonWriter* out) {
+  const Timing timing = timing_of(context.program, call);
   AccessList list;
   list_accesses(call, list);
   if (const Body* body = call.op->body; body != nullptr && body->data_access != nullptr)
@@ -26,6 +26,8 @@ void write_call(const Program& program, const Call& call, JsonWriter* out) {
       .value(timing.latency);
   out->key("scalar")
       .value(timing.scalar)
+      .key("conflicts")
+      .value(context.banks.lost(call))
       .key("fault")
       .value(list.fault())
       .key("accesses")
@@ -75,7 +77,7 @@ std::string inspect(const std::string& program_json, const std::string& calls_js
   JsonWriter out;
   out.open('[');
   for (const ListedCall& call : parse_calls(Json::parse(calls_json))) {
-    write_call(program,
+    write_call(context,
                core.decode(call.site, call.words.data(), static_cast<int>(call.words.size())),
                &out);
   }

@@ -24,8 +24,8 @@ CallList parse_calls(const Json& json);
 // Issues the list on the current core; results of get_value sites are appended.
 void issue_list(const CallList& calls, std::vector<int64_t>* results);
 
-// For every call: {"cycles", "head", "latency", "scalar", "accesses": [[operand, kind, start, end,
-// bytes]...]}.
+// For every call: {"cycles", "head", "latency", "scalar", "conflicts", "accesses": [[operand, kind,
+// start, end, bytes]...]}.
 std::string inspect(const std::string& program_json, const std::string& calls_json);
 
 }  // namespace tvm_ascend::sim

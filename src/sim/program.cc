@@ -136,6 +136,17 @@ void parse_timing(const Json& json, Program* program) {
   }
 }
 
+BankLayout parse_banks(const Json& json) {
+  auto within = [&](const char* name, int64_t most) {
+    const int64_t value = json.at(name).as_int();
+    if (value < 1 || value > most)
+      throw InputError(std::string("ub_banks has 1 to ") + std::to_string(most) + " " + name +
+                       ", not " + std::to_string(value));
+    return value;
+  };
+  return {within("groups", 16), within("bank_bytes", 1 << 20), within("write_depth", 64)};
+}
+
 void require_constant(const Program& program, Constant name) {
   if (std::isnan(program.constant(name))) {
     throw InputError(std::string("the program has no constant ") +
@@ -170,6 +181,7 @@ Program Program::parse(const std::string& text) {
                         Constant::HBM_BYTES_PER_CYCLE, Constant::L2_WARM_BYTES}) {
     require_constant(program, name);
   }
+  program.ub_banks = parse_banks(json.at("ub_banks"));
   program.clock_hz = json.at("clock_hz").as_float();
   program.event_ids = static_cast<int>(json.at("event_ids").as_int());
   const Json& usable = json["usable_event_ids"];

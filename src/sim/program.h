@@ -41,6 +41,13 @@ struct VectorRate {
   std::array<double, 3> cycles{};  // per 256-byte repeat, by element of 1, 2, 4 bytes
 };
 
+// Banks of the unified buffer; a repeat is written `write_depth` cycles after it was read.
+struct BankLayout {
+  int64_t groups = 0;
+  int64_t bank_bytes = 0;
+  int64_t write_depth = 0;
+};
+
 struct KernelParam {
   std::string name;
   DType dtype;
@@ -61,6 +68,7 @@ struct Program {
   SpaceBytes space_bytes{};
   std::array<double, kConstants> constants{};
   std::array<VectorRate, kTimings> rates{};
+  BankLayout ub_banks;
   double clock_hz = 1;
   int event_ids = 8;
   int usable_event_ids = 8;

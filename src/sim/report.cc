@@ -68,6 +68,16 @@ void write_counts(const Context& context, JsonWriter* out) {
   out->close('}');
 }
 
+// Cycles lost to bank conflicts of the unified buffer, by site.
+void write_conflicts(const Context& context, JsonWriter* out) {
+  out->key("bank_conflicts").open('[');
+  for (size_t site = 0; site < context.conflicts.size(); ++site) {
+    if (context.conflicts[site] == 0) continue;
+    out->open('[').value(static_cast<int64_t>(site)).value(context.conflicts[site]).close(']');
+  }
+  out->close(']');
+}
+
 void write_printed(const Context& context, JsonWriter* out) {
   out->key("printed").open('[');
   for (const Printed& printed : context.printed) {
@@ -117,6 +127,7 @@ std::string report_json(const Context& context) {
   out.key("hbm_cycles").value(hbm);
   write_cores(context, &out);
   write_counts(context, &out);
+  write_conflicts(context, &out);
   write_printed(context, &out);
   out.key("hazards").open('[');
   for (const Hazard& hazard : context.hazards.all()) write_hazard(context, hazard, &out);

@@ -34,6 +34,7 @@ CONSTANTS = dict.fromkeys(all_constants(), 7) | {
     "GM_LINE_BYTES": 1,
     "HBM_BYTES_PER_CYCLE": 1e9,
 }
+BANKS = {"groups": 16, "bank_bytes": 4096, "write_depth": 16}
 RATE = {"head": 10, "tail": 14, "b8": 1, "b16": 1, "b32": 1}
 
 
@@ -140,6 +141,7 @@ class Machine:
                 "spaces": SPACES,
                 "constants": CONSTANTS | self.constants,
                 "vector_timing": dict.fromkeys(timing_keys(), RATE | self.rate),
+                "ub_banks": BANKS,
                 "clock_hz": 1e9,
                 "event_ids": 8,
                 "usable_event_ids": 6,

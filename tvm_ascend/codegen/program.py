@@ -51,6 +51,11 @@ def _table(kernel: walk.Kernel, chip: ChipSpec, sites: list[dict]) -> dict:
         "spaces": {s.value: chip.physical_bytes(s.value) for s in Space if s is not Space.GM},
         "constants": constants,
         "vector_timing": {name: asdict(timing) for name, timing in chip.vector.items()},
+        "ub_banks": {
+            "groups": chip.ub_bank_groups,
+            "bank_bytes": chip.ub_bank_bytes,
+            "write_depth": chip.ub_write_depth,
+        },
         "clock_hz": chip.clock_hz,
         "event_ids": chip.event_ids,
         "usable_event_ids": chip.usable_event_ids,

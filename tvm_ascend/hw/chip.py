@@ -66,6 +66,9 @@ class ChipSpec:
     ub_bytes: int
     ub_reserved_bytes: int
     ub_bank_groups: int
+    ub_bank_bytes: int
+    ub_write_depth: int
+    """Cycles from reading a repeat in UB to writing it."""
     l1_bytes: int
     l0a_bytes: int
     l0b_bytes: int

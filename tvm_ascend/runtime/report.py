@@ -59,6 +59,7 @@ class Report:
     pipes : busy cycles by core, then by pipe.
     bytes : bytes moved by path, for example ``gm_to_ub``.
     instructions : number of executed instructions by name.
+    bank_conflicts : Vector cycles of all cores lost to bank conflicts of UB, by site.
     hbm_cycles : what HBM takes for the bytes that are in no cache; no launch is shorter.
     printed : what the kernel printed, in the order of cores and statements.
     hazards : what the checker found (empty when ``SimOptions.strict``, which raises instead).
@@ -75,6 +76,7 @@ class Report:
     sites: Sequence[Mapping] = field(repr=False)
     events: Sequence[Sequence[int]] = field(repr=False)
     printed: Sequence[Printed] = ()
+    bank_conflicts: Mapping[int, int] = field(default_factory=dict)
     hbm_cycles: int = 0
 
     @property
@@ -142,6 +144,10 @@ class Report:
             lines.append(f"  pipe {pipe:<5}{busy[pipe]:>12} busy cycles {100 * share:6.1f} %")
         for path, count in sorted(self.bytes.items()):
             lines.append(f"  {path:<14}{count:>14} bytes")
+        if self.bank_conflicts:
+            lost = sum(self.bank_conflicts.values())
+            worst = self.sites[max(self.bank_conflicts, key=lambda s: self.bank_conflicts[s])]
+            lines.append(f"  bank conflicts {lost:>13} cycles, most in `{worst['text']}`")
         return "\n".join(lines)
 
 
@@ -177,5 +183,6 @@ def read_report(raw: str, program: Mapping) -> Report:
         printed=[Printed(*item) for item in data["printed"]],
         sites=[*program["sites"], *data.get("added_sites", ())],
         events=data.get("trace") or (),
+        bank_conflicts=dict(data["bank_conflicts"]),
         hbm_cycles=data["hbm_cycles"],
     )
