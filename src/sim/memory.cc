@@ -31,19 +31,36 @@ Memories::Memories(const SpaceBytes& bytes) {
 PoisonMap::PoisonMap(int64_t bytes) : masks_((bytes + kBlockBytes - 1) / kBlockBytes, ~0U) {}
 
 int64_t PoisonMap::find(int64_t low, int64_t high) const {
-  for (int64_t block = low / kBlockBytes; block * kBlockBytes < high; ++block) {
-    if (masks_[block] == 0) continue;
+  constexpr int64_t kAtOnce = 16;  // words that are looked at together
+  const int64_t last = (high + kBlockBytes - 1) / kBlockBytes;
+  for (int64_t block = low / kBlockBytes; block < last;) {
+    if (block + kAtOnce <= last) {
+      uint32_t any = 0;
+      for (int64_t i = 0; i < kAtOnce; ++i) any |= masks_[block + i];
+      if (any == 0) {
+        block += kAtOnce;
+        continue;
+      }
+    }
     const uint32_t bad = masks_[block] & block_mask(block, low, high);
     if (bad != 0) return block * kBlockBytes + __builtin_ctz(bad);
+    ++block;
   }
   return -1;
 }
 
 void PoisonMap::set(int64_t low, int64_t high, bool undefined) {
-  for (int64_t block = low / kBlockBytes; block * kBlockBytes < high; ++block) {
+  const auto set_block = [&](int64_t block) {
     const uint32_t mask = block_mask(block, low, high);
     masks_[block] = undefined ? masks_[block] | mask : masks_[block] & ~mask;
-  }
+  };
+  if (low >= high) return;
+  const int64_t first = low / kBlockBytes;
+  const int64_t last = (high - 1) / kBlockBytes;
+  set_block(first);
+  if (last == first) return;
+  std::fill(masks_.begin() + first + 1, masks_.begin() + last, undefined ? ~0U : 0U);
+  set_block(last);
 }
 
 PoisonMaps::PoisonMaps(const SpaceBytes& bytes) {

@@ -74,26 +74,43 @@ Shadow::Page& Shadow::page(int64_t index) {
   return *page;
 }
 
-// Blocks are visited page by page; runs of whole, unsplit blocks are the common case.
+// Whole chunks whose bytes are alike are the common case.
 template <bool kWrite>
 void Shadow::access(const Accessor& by, int64_t low, int64_t high,
                     std::vector<Conflict>* conflicts) {
   Visit visit{by, by.excused, Stamp(), conflicts};
   for (int64_t at = low; at < high;) {
-    const int64_t index = at / kPageBytes;
-    const int64_t end = std::min(high, (index + 1) * kPageBytes);
-    Page& page = this->page(index);
-    while (at < end) {
-      const int64_t block = at / kBlockBytes % kPageBlocks;
-      const int64_t last = std::min(end, (at / kBlockBytes + 1) * kBlockBytes);
-      if (last - at == kBlockBytes && (page.split.empty() || !page.split[block])) {
-        touch<kWrite>(visit, page.cells[block], at, last);
-      } else {
-        touch_bytes<kWrite>(visit, page, block, at, last);
-      }
-      at = last;
+    Page& page = this->page(at / kPageBytes);
+    const int64_t chunk = at / kFractalBytes % kPageChunks;
+    const int64_t last = std::min(high, (at / kFractalBytes + 1) * kFractalBytes);
+    if (last - at == kFractalBytes && !page.mixed[chunk]) {
+      touch<kWrite>(visit, page.chunks[chunk], at, last);
+    } else {
+      touch_blocks<kWrite>(visit, page, chunk, at, last);
     }
+    at = last;
   }
+}
+
+template <bool kWrite>
+void Shadow::touch_blocks(Visit& visit, Page& page, int64_t chunk, int64_t low, int64_t high) {
+  Cell* cells = &page.cells[chunk * kChunkBlocks];
+  if (!page.mixed[chunk]) std::fill_n(cells, kChunkBlocks, page.chunks[chunk]);
+  page.mixed[chunk] = true;
+  for (int64_t at = low; at < high;) {
+    const int64_t block = at / kBlockBytes % kPageBlocks;
+    const int64_t last = std::min(high, (at / kBlockBytes + 1) * kBlockBytes);
+    if (last - at == kBlockBytes && (page.split.empty() || !page.split[block])) {
+      touch<kWrite>(visit, page.cells[block], at, last);
+    } else {
+      touch_bytes<kWrite>(visit, page, block, at, last);
+    }
+    at = last;
+  }
+  // What an atomic store leaves depends on what was there.
+  if (!kWrite || high - low < kFractalBytes || visit.by.stamp.atomic()) return;
+  page.chunks[chunk] = *cells;
+  page.mixed[chunk] = false;
 }
 
 template <bool kWrite>
@@ -122,10 +139,10 @@ void Shadow::write(const Accessor& by, int64_t low, int64_t high,
 }
 
 Stamp Shadow::writer(int64_t address) const {
-  const int64_t block = address / kBlockBytes;
-  const std::unique_ptr<Page>& page = pages_[block / kPageBlocks];
+  const std::unique_ptr<Page>& page = pages_[address / kPageBytes];
   if (!page) return Stamp();
-  const int64_t index = block % kPageBlocks;
+  const int64_t index = address / kBlockBytes % kPageBlocks;
+  if (!page->mixed[index / kChunkBlocks]) return page->chunks[index / kChunkBlocks].write;
   if (page->split.empty() || !page->split[index]) return page->cells[index].write;
   return (*page->split[index])[address % kBlockBytes].write;
 }

@@ -72,7 +72,9 @@ class Shadow {
  private:
   static constexpr int kSlots = 3;
   static constexpr int kOtherCore = 2;  // in GM: a reader or an atomic writer of another core
-  static constexpr int64_t kPageBlocks = 1024;
+  static constexpr int64_t kChunkBlocks = kFractalBytes / kBlockBytes;
+  static constexpr int64_t kPageChunks = 64;
+  static constexpr int64_t kPageBlocks = kPageChunks * kChunkBlocks;
   static constexpr int64_t kPageBytes = kPageBlocks * kBlockBytes;
 
   struct Cell {
@@ -80,9 +82,12 @@ class Shadow {
     std::array<Stamp, kSlots> reads;
   };
   using Bytes = std::array<Cell, kBlockBytes>;
-  // A block whose bytes differ has a cell per byte in `split`; else its cell speaks for all 32.
+  // One cell speaks for all bytes of a chunk, until its blocks differ: then each has a cell, and one
+  // whose bytes differ has a cell per byte in `split`.
   struct Page {
-    std::array<Cell, kPageBlocks> cells;
+    std::array<Cell, kPageChunks> chunks;
+    std::array<bool, kPageChunks> mixed{};
+    std::array<Cell, kPageBlocks> cells;        // of mixed chunks
     std::vector<std::unique_ptr<Bytes>> split;  // empty until a block of the page is split
   };
   struct Visit {
@@ -96,6 +101,8 @@ class Shadow {
   void access(const Accessor& by, int64_t low, int64_t high, std::vector<Conflict>* conflicts);
   template <bool kWrite>
   static void touch(Visit& visit, Cell& cell, int64_t low, int64_t high);
+  template <bool kWrite>
+  static void touch_blocks(Visit& visit, Page& page, int64_t chunk, int64_t low, int64_t high);
   template <bool kWrite>
   static void touch_bytes(Visit& visit, Page& page, int64_t block, int64_t low, int64_t high);
   static void check(Visit& visit, const Conflict& conflict);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "body.h"
+#include "multiply.h"
 
 namespace tvm_ascend::sim {
 
@@ -116,14 +117,6 @@ void unpack_b(const Shape& shape, const In* b, std::vector<Acc>* columns) {
   }
 }
 
-// One row of one column of 16: sums in the order of k, whatever the vector width of the host.
-template <typename Acc>
-void multiply_row(const Acc* a, const Acc* b, int64_t k, Acc (&sum)[kSide]) {
-  for (int64_t i = 0; i < k; ++i) {
-    for (int64_t c = 0; c < kSide; ++c) sum[c] += a[i] * b[i * kSide + c];
-  }
-}
-
 // Rounds to HF32: to the nearest, ties to even or towards zero.
 float to_hf32(float value, bool even) {
   const uint32_t bits = bit_cast<uint32_t>(value);
@@ -153,16 +146,16 @@ void multiply(const Call& call, Memories& memories) {
     round_operands(call, &columns);
   }
   const Acc* bias = shape.bias ? memories.operand<const Acc>(call, kBias) : nullptr;
+  thread_local std::vector<Acc> sums;
   for (int64_t j = 0; j < shape.n1; ++j) {
-    const int64_t width = j * kSide + kSide <= shape.n ? kSide : shape.n % kSide;
+    const int64_t width = std::min(kSide, shape.n - j * kSide);
     Acc* c = memories.operand<Acc>(call, 0) + j * shape.m1 * kSide * kSide;
-    for (int64_t i = 0; i < shape.m; ++i, c += kSide) {
-      Acc sum[kSide] = {};
-      if (shape.accumulates) std::copy_n(c, kSide, sum);
-      if (shape.bias) std::copy_n(bias + j * kSide, width, sum);
-      multiply_row(&rows[i * k], &columns[j * k * kSide], k, sum);
-      for (int64_t x = 0; x < width; ++x) c[x] = sum[x];
-    }
+    sums.assign(shape.m * kSide, Acc{});
+    if (shape.accumulates) std::copy_n(c, sums.size(), sums.begin());
+    for (int64_t i = 0; shape.bias && i < shape.m; ++i)
+      std::copy_n(bias + j * kSide, width, &sums[i * kSide]);
+    multiply_rows(rows.data(), &columns[j * k * kSide], shape.m, k, sums.data());
+    for (int64_t i = 0; i < shape.m; ++i) std::copy_n(&sums[i * kSide], width, c + i * kSide);
   }
 }
 
