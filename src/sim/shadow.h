@@ -82,8 +82,8 @@ class Shadow {
     std::array<Stamp, kSlots> reads;
   };
   using Bytes = std::array<Cell, kBlockBytes>;
-  // One cell speaks for all bytes of a chunk, until its blocks differ: then each has a cell, and one
-  // whose bytes differ has a cell per byte in `split`.
+  // One cell speaks for all bytes of a chunk, until its blocks differ: then each has a cell, and
+  // one whose bytes differ has a cell per byte in `split`.
   struct Page {
     std::array<Cell, kPageChunks> chunks;
     std::array<bool, kPageChunks> mixed{};

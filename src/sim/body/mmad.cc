@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "../workers.h"
 #include "body.h"
 #include "multiply.h"
 
@@ -19,6 +20,7 @@ constexpr int64_t kRowBytes = kSide * 4;  // of a C fractal
 constexpr int64_t kTileBytes = kSide * kRowBytes;
 constexpr int kHf32Dropped =
     12;  // mantissa bits of a float that HF32 lacks [guess: 1 + 8 + 11 bits]
+constexpr int64_t kWorthSharing = 1 << 18;       // products, some 10 us of one host core
 constexpr int64_t kFractalsWithoutBarrier = 10;  // [doc: ASCEND 3.9]
 
 struct Shape {
@@ -100,19 +102,16 @@ void unpack_a(const Shape& shape, const In* a, std::vector<Acc>* rows) {
   }
 }
 
-// B as columns of 16: for each of them k rows of 16 values.
+// A column of 16 of B: k rows of 16 values.
 template <typename In, typename Acc>
-void unpack_b(const Shape& shape, const In* b, std::vector<Acc>* columns) {
-  const int64_t k = shape.k1 * shape.k0;
-  columns->resize(shape.n1 * k * kSide);
+void unpack_b(const Shape& shape, const In* b, int64_t j, std::vector<Acc>* column) {
+  column->resize(shape.k1 * shape.k0 * kSide);
   for (int64_t block = 0; block < shape.k1; ++block) {
-    for (int64_t j = 0; j < shape.n1; ++j) {
-      const In* fractal = b + (block * shape.n1 + j) * kSide * shape.k0;
-      Acc* to = columns->data() + (j * k + block * shape.k0) * kSide;
-      for (int64_t column = 0; column < kSide; ++column) {
-        for (int64_t row = 0; row < shape.k0; ++row)
-          to[row * kSide + column] = value_of(fractal[column * shape.k0 + row]);
-      }
+    const In* fractal = b + (block * shape.n1 + j) * kSide * shape.k0;
+    Acc* to = column->data() + block * shape.k0 * kSide;
+    for (int64_t x = 0; x < kSide; ++x) {
+      for (int64_t row = 0; row < shape.k0; ++row)
+        to[row * kSide + x] = value_of(fractal[x * shape.k0 + row]);
     }
   }
 }
@@ -132,30 +131,47 @@ void round_operands(const Call& call, std::vector<float>* values) {
 }
 void round_operands(const Call&, std::vector<uint32_t>*) {}
 
+template <typename Acc>
+void round_to_hf32(const Call& call, std::vector<Acc>* values) {
+  if (call.dtype(kA) == DType::float32 && call.registers[Register::hf32] != 0)
+    round_operands(call, values);
+}
+
+// Column j of 16 of C.
+template <typename In, typename Acc>
+void multiply_column(const Call& call, const Memories& memories, const Shape& shape,
+                     const std::vector<Acc>& rows, int64_t j) {
+  thread_local std::vector<Acc> column;
+  thread_local std::vector<Acc> sums;
+  unpack_b(shape, memories.operand<const In>(call, 2), j, &column);
+  round_to_hf32(call, &column);
+  const int64_t width = std::min(kSide, shape.n - j * kSide);
+  Acc* c = memories.operand<Acc>(call, 0) + j * shape.m1 * kSide * kSide;
+  sums.assign(shape.m * kSide, Acc{});
+  if (shape.accumulates) std::copy_n(c, sums.size(), sums.begin());
+  if (shape.bias) {
+    const Acc* bias = memories.operand<const Acc>(call, kBias) + j * kSide;
+    for (int64_t i = 0; i < shape.m; ++i) std::copy_n(bias, width, &sums[i * kSide]);
+  }
+  multiply_rows(rows.data(), column.data(), shape.m, shape.k1 * shape.k0, sums.data());
+  for (int64_t i = 0; i < shape.m; ++i) std::copy_n(&sums[i * kSide], width, c + i * kSide);
+}
+
 template <typename In, typename Acc>
 void multiply(const Call& call, Memories& memories) {
   thread_local std::vector<Acc> rows;
-  thread_local std::vector<Acc> columns;
   const Shape shape(call);
   const int64_t k = shape.k1 * shape.k0;
   if (k == 0) return;
   unpack_a(shape, memories.operand<const In>(call, 1), &rows);
-  unpack_b(shape, memories.operand<const In>(call, 2), &columns);
-  if (call.dtype(kA) == DType::float32 && call.registers[Register::hf32] != 0) {
-    round_operands(call, &rows);
-    round_operands(call, &columns);
-  }
-  const Acc* bias = shape.bias ? memories.operand<const Acc>(call, kBias) : nullptr;
-  thread_local std::vector<Acc> sums;
-  for (int64_t j = 0; j < shape.n1; ++j) {
-    const int64_t width = std::min(kSide, shape.n - j * kSide);
-    Acc* c = memories.operand<Acc>(call, 0) + j * shape.m1 * kSide * kSide;
-    sums.assign(shape.m * kSide, Acc{});
-    if (shape.accumulates) std::copy_n(c, sums.size(), sums.begin());
-    for (int64_t i = 0; shape.bias && i < shape.m; ++i)
-      std::copy_n(bias + j * kSide, width, &sums[i * kSide]);
-    multiply_rows(rows.data(), &columns[j * k * kSide], shape.m, k, sums.data());
-    for (int64_t i = 0; i < shape.m; ++i) std::copy_n(&sums[i * kSide], width, c + i * kSide);
+  round_to_hf32(call, &rows);
+  const auto column = [&, &rows = rows](int64_t j) {
+    multiply_column<In>(call, memories, shape, rows, j);
+  };
+  if (shape.m * shape.n * k >= kWorthSharing) {
+    share_work(shape.n1, column);
+  } else {
+    for (int64_t j = 0; j < shape.n1; ++j) column(j);
   }
 }
 

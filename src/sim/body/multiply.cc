@@ -36,8 +36,7 @@ __attribute__((always_inline)) inline void multiply_all(const Acc* a, const Acc*
                                                         int64_t k, Acc* c) {
   constexpr int kRows = 4;
   int64_t row = 0;
-  for (; row + kRows <= m; row += kRows)
-    multiply_block<kRows>(a + row * k, b, k, c + row * kSide);
+  for (; row + kRows <= m; row += kRows) multiply_block<kRows>(a + row * k, b, k, c + row * kSide);
   for (; row < m; ++row) multiply_block<1>(a + row * k, b, k, c + row * kSide);
 }
 
