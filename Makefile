@@ -22,6 +22,7 @@ test: lint
 
 bench: setup
 	$(BIN)/python benchmarks/run.py
+	$(BIN)/python benchmarks/simulator.py
 
 lint: setup-dev
 	$(BIN)/ruff check .

@@ -126,25 +126,27 @@ void Checker::check_bounds(const Call& call, const Access& access,
   int64_t low = call.operands[access.operand] + access.start;
   int64_t high = call.operands[access.operand] + access.end();
   Range limit{0, context_.program.space_bytes[static_cast<int>(space)]};
-  std::string whole = name_of(space);
-  if (space == Space::GM) {
-    const GmArg* arg = context_.gm.find(buffer, call.operands[access.operand]);
-    if (arg != nullptr) {
-      low -= arg->base;
-      high -= arg->base;
-      limit.high = arg->bytes;
-      whole = "`" + arg->name + "`";
-    } else {
-      whole = "every argument";
-    }
+  const GmArg* arg = nullptr;
+  if (space == Space::GM) arg = context_.gm.find(buffer, call.operands[access.operand]);
+  if (arg != nullptr) {
+    low -= arg->base;
+    high -= arg->base;
+    limit.high = arg->bytes;
   }
-  whole += " of " + std::to_string(limit.high) + " bytes";
-  if (const Range& held = call.buffers[access.operand]; held.known() && held.high <= limit.high) {
-    limit = held;
+  const Range& held = call.buffers[access.operand];
+  const bool narrower = held.known() && held.high <= limit.high;
+  const Range& allowed = narrower ? held : limit;
+  if (low >= allowed.low && high <= allowed.high) return;
+  std::string whole;
+  if (narrower) {
     whole = (buffer.empty() ? "its tensor" : "`" + buffer + "`") + " at " + name_of(space) +
             " bytes " + range(held.low, held.high);
+  } else {
+    whole = arg != nullptr       ? "`" + arg->name + "`"
+            : space == Space::GM ? "every argument"
+                                 : name_of(space);
+    whole += " of " + std::to_string(limit.high) + " bytes";
   }
-  if (low >= limit.low && high <= limit.high) return;
   Hazard hazard = at_operand("out_of_bounds", call, access.operand);
   hazard.low = low;
   hazard.high = high;

@@ -3,6 +3,10 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import os
+from concurrent.futures import ThreadPoolExecutor
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -108,6 +112,34 @@ def test_float_sums_run_in_the_order_of_k(rng):
     for k in range(64):
         want += a[:, k : k + 1].astype("float32") * b[:, k].astype("float32")
     assert np.array_equal(out[:, :16], want)
+
+
+def assert_large_sums_run_in_the_order_of_k():
+    a, b = (np.random.default_rng(5).normal(size=(n, 64)).astype("float16") for n in (128, 240))
+    machine, out = matmul("float16", 128, 240, 64, data=(a, b))
+    machine.clean()
+    want = np.zeros((128, 240), "float32")
+    for k in range(64):
+        want += a[:, k : k + 1].astype("float32") * b[:, k].astype("float32")
+    assert np.array_equal(out[:, :240], want)
+
+
+def test_large_products_shared_by_host_threads_have_the_same_bits():
+    assert_large_sums_run_in_the_order_of_k()
+    with ThreadPoolExecutor(4) as pool:  # several launches want the threads at once
+        for done in [pool.submit(assert_large_sums_run_in_the_order_of_k) for _ in range(16)]:
+            done.result()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the platform has no fork")
+def test_large_products_work_in_a_forked_process():
+    assert_large_sums_run_in_the_order_of_k()  # the threads of this process are there
+    child = multiprocessing.get_context("fork").Process(
+        target=assert_large_sums_run_in_the_order_of_k
+    )
+    child.start()
+    child.join(60)
+    assert child.exitcode == 0
 
 
 @pytest.mark.parametrize("out_dtype", ["float16", "bfloat16"])
