@@ -24,6 +24,7 @@ from tvm_ascend.transform.hoist_copies import HoistCopies
 from tvm_ascend.transform.infer_layout import InferLayout
 from tvm_ascend.transform.infer_scope import InferScope
 from tvm_ascend.transform.insert_sync import InsertSync
+from tvm_ascend.transform.issue_ahead import IssueAhead
 from tvm_ascend.transform.keep_padding_out import KeepPaddingOut
 from tvm_ascend.transform.legalize import Legalize
 from tvm_ascend.transform.lower_blocks import has_blocks, lower_schedule
@@ -44,7 +45,7 @@ STAGES: dict[str, tuple[Callable[[], tvm.ir.transform.Pass], ...]] = {
     "pipelined": (Pipeline,),
     "split": (SplitCores,),
     "planned": (PlanMemory,),
-    "synced": (InsertSync, CleanCache),
+    "synced": (InsertSync, IssueAhead, CleanCache),
     "final": (Legalize,),
 }
 """Stage name -> the passes that lead to it from the stage before."""

@@ -295,6 +295,16 @@ class MisalignedOperand(AscendError):
         )
 
 
+class IssueAheadValue(AscendError):
+    """A number of iterations that loads cannot be issued ahead."""
+
+    def __init__(self, given: int) -> None:
+        super().__init__(
+            f"override `issue_ahead` = {given} cannot be used; allowed are 1 (loads of L1 tiles are "
+            "issued one iteration before their use) and 0 (in the iteration that uses them)."
+        )
+
+
 class ProductTooLarge(AscendError):
     """A gemm whose operands no split of k brings into L0."""
 

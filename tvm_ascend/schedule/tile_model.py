@@ -130,22 +130,22 @@ class Model:
         k = self.constants[cores]
         pipes = self.busy(tile, cores, k)
         steps, loads = ceildiv(p.k, tile.tile_k0), ceildiv(p.k, tile.tile_k)
-        inner, _ = _pipelined(
-            steps / loads,
-            pipes["MTE1"] / steps,
-            k["LOAD_DATA_LATENCY"] + k["MMAD_LATENCY"],
-            pipes["M"] / steps,
-            tile.l0_stages,
-        )
-        late = inner * self.issue_delay(tile, k)
-        body, period = _pipelined(
-            loads, pipes["MTE2"] / loads, k["GM_READ_LATENCY"], inner, tile.num_stages, late
-        )
+        fill, use = pipes["MTE1"] / steps, pipes["M"] / steps
+        latency = k["LOAD_DATA_LATENCY"] + k["MMAD_LATENCY"]
+        inner, step = _pipelined(steps / loads, fill, latency, use, tile.l0_stages)
+        load = pipes["MTE2"] / loads
+        arrival = load + k["GM_READ_LATENCY"]
+        # MTE1 has read an L1 tile to its end while the Cube still has the last steps in L0.
+        held = arrival + inner - max(use, tile.l0_stages * use - fill)
+        # The scalar unit issues one load ahead (IssueAhead).
+        ahead = (inner * self.issue_delay(tile, k) + arrival) / 2
+        period = max(load, steps / loads * step, held / tile.num_stages, ahead)
         # One accumulator: the next tile's products wait until this one is drained, its loads do
         # not, as long as there are buffers for them.
         drain = pipes["FIX"] + k["MMAD_LATENCY"] + k["FIXPIPE_LATENCY"]
-        products = loads * inner + drain
-        per_wave = max(loads * period, products) if tile.num_stages > 1 else loads * period + drain
+        stall = max(0.0, drain - (tile.num_stages * period - held))
+        per_wave = max(loads * period + stall, steps * step + drain)
+        body = arrival + inner + (loads - 1) * period
         cycles = body + drain + (waves - 1) * per_wave + k["GM_WRITE_LATENCY"]
         return Estimate(tile=tile, waves=waves, cores=cores, pipes=pipes, cycles=cycles)
 
@@ -195,12 +195,9 @@ class Model:
 
 
 def _pipelined(
-    trips: float, load: float, latency: float, use: float, stages: int, late: float = 0.0
+    trips: float, load: float, latency: float, use: float, stages: int
 ) -> tuple[float, float]:
-    """Cycles of a loop that loads and uses ``stages`` buffers in turn, and of one more trip.
-
-    ``late`` is how far into a trip the load of the next is issued.
-    """
+    """Cycles of a loop that loads and uses ``stages`` buffers in turn, and of one more trip."""
     once = load + latency + use
-    period = max(load, use, once / stages, late + load + latency if late else 0.0)
+    period = max(load, use, once / stages)
     return once + (trips - 1) * period, period

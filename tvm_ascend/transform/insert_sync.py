@@ -18,6 +18,9 @@ from tvm_ascend.transform.sync.require import Requirements
 from tvm_ascend.transform.sync.search import Search
 from tvm_ascend.transform.sync.tree import Node, build, rebuild, steps
 
+OWN_FLAGS = "ascend.own_flags"
+"""Set on a function whose order is its author's."""
+
 
 @prim_func_pass(opt_level=0, name="ascend.InsertSync")
 class InsertSync:
@@ -52,7 +55,8 @@ class InsertSync:
         self, func: tirx.PrimFunc, _mod: tvm.IRModule, _ctx: object
     ) -> tirx.PrimFunc:
         if any(step.sync for step in steps(build(func.body))):
-            return note(func, "InsertSync: the kernel has flags of its own, none were added")
+            func = note(func, "InsertSync: the kernel has flags of its own, none were added")
+            return func.with_attr(OWN_FLAGS, True)
         chip = chip_of(func)
         tree = build(hoist_scalar_reads(func.body))
         fractals = int(chip.constants["MMAD_BARRIER_FRACTALS"])

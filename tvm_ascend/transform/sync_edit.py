@@ -155,7 +155,9 @@ class _Matcher:
                 self.sequence(node.body, (*point, k))
         elif isinstance(node, Branch):
             before = dict(self.up)
-            for side in node.sides:
+            taken = self.program.taken(node, point)
+            # Where the loop may end or go on, this run goes on.
+            for side in taken[:1] if node in self.program.going_on else taken:
                 self.up = dict(before)
                 self.sequence(side, point)
         else:

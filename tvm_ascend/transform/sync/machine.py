@@ -92,6 +92,7 @@ class Machine:
         self.issued = [0] * _N
         self.position: dict[Instance, int] = {}
         self.state = _State([[0] * _N for _ in range(_N)])
+        self.ending: set[Loop] = set()
         self.violation: Violation | None = None
 
     def run(self) -> Violation | None:
@@ -125,7 +126,9 @@ class Machine:
         pipe = NUMBER[instance.step.queue]
         seen = self._issue(pipe)
         for earlier in instance.after:
-            if seen[NUMBER[earlier.step.queue]] <= self.position[earlier]:
+            queue = NUMBER[earlier.step.queue]
+            # One that this path leaves out stands for those before it, the last at worst.
+            if seen[queue] <= self.position.get(earlier, self.issued[queue] - 1):
                 self._report(earlier, instance, (earlier.point, instance.point))
                 return
         self.position[instance] = self.issued[pipe]
@@ -178,19 +181,35 @@ class Machine:
 
     def _loop(self, loop: Loop, point: Point) -> None:
         counter = self.program.counters[loop]
-        exits = counter.exits
+        asked = any(counter is asked for asked, _ in self.program.going_on.values())
         left = []
-        for k in range(counter.cut + 1):
-            if k in exits and k < counter.cut:
+        for k in range(counter.cut):
+            if k in counter.exits and not (asked and k):
                 left.append((self.state.copy(), list(self.issued)))
-            if k < counter.cut:
+            if asked and k + 1 in counter.exits and k + 1 < counter.cut:
+                left.append(self._last(loop, (*point, k)))
+            if self.violation is None:
                 self._sequence(loop.body, (*point, k))
             if self.violation is not None:
                 return
         for state, issued in left:
             self._meet(state, issued)
 
+    def _last(self, loop: Loop, point: Point) -> tuple[_State, list[int]]:
+        """The path on which this iteration is the last one, though the loop may go on after it."""
+        start, issued = self.state.copy(), list(self.issued)
+        self.ending.add(loop)
+        self._sequence(loop.body, point)
+        self.ending.remove(loop)
+        done, between = self.state, list(self.issued)
+        _skip(start, issued, between)
+        self.state = start
+        return done, between
+
     def _branch(self, branch: Branch, point: Point) -> None:
+        if branch in self.program.going_on:
+            self._going_on(branch, point)
+            return
         start, issued = self.state.copy(), list(self.issued)
         self._sequence(branch.sides[0], point)
         if self.violation is not None:
@@ -202,6 +221,14 @@ class Machine:
             self._sequence(branch.sides[1], point)
         if self.violation is None:
             self._meet(done, between)
+
+    def _going_on(self, branch: Branch, point: Point) -> None:
+        """The one side that runs on this path."""
+        side = self.program.side(branch, point)
+        if side is None:
+            side = int(self.program.going_on[branch][0].loop in self.ending)
+        for body in branch.sides[side : side + 1]:
+            self._sequence(body, point)
 
     def _meet(self, other: _State, issued: list[int]) -> None:
         """Keep what is known both now and on a path that left when ``issued`` were issued."""

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import tvm
+import tvm_ffi
 from tvm import tirx
 
 from tvm_ascend.isa.instr import Space
 from tvm_ascend.transform.sync.access import Access
 from tvm_ascend.transform.sync.affine import MOST_VERSIONS, Form, Interval, Reader
-from tvm_ascend.transform.sync.tree import Loop, Seq, Step, Wrap, bodies
+from tvm_ascend.transform.sync.tree import Branch, Loop, Node, Seq, Step, Wrap, bodies, continues
 
 ADDRESS = "ascend.address"
 
@@ -68,7 +69,8 @@ class Counter:
 class Program:
     """The tree, its counters in nesting order per step, and its accesses in numbers.
 
-    ``block`` is the counter of the core.
+    ``block`` is the counter of the core, ``going_on`` has the branches that ask whether an
+    iteration of a loop around them is not the last, with that loop's place in the nest.
     """
 
     tree: Seq
@@ -79,6 +81,24 @@ class Program:
     ids: dict[Step, Form] = field(default_factory=dict)
     block: int | None = None
     extents: dict[int, Form] = field(default_factory=dict)
+    going_on: dict[Branch, tuple[Counter, int]] = field(default_factory=dict)
+
+    def side(self, branch: Branch, point: tuple[int, ...]) -> int | None:
+        """The side of a branch that runs in an iteration; None: either may.
+
+        In an iteration after which the loop may end or go on, either may.
+        """
+        if branch not in self.going_on:
+            return None
+        counter, depth = self.going_on[branch]
+        if point[depth] + 1 == counter.cut:
+            return 1
+        return None if point[depth] + 1 in counter.exits else 0
+
+    def taken(self, node: Node, point: tuple[int, ...]) -> list[Seq]:
+        """The sequences directly inside a node that may run in an iteration."""
+        side = self.side(node, point) if isinstance(node, Branch) else None
+        return bodies(node) if side is None else bodies(node)[side : side + 1]
 
     def flag_id(self, step: Step, point: tuple[int, ...]) -> Any:
         """The event id of a flag statement in an iteration; its text if that is not known."""
@@ -164,8 +184,18 @@ class _Measure:
                 inner = (*nest, self._loop(child, nest))
             elif isinstance(child, Wrap) and child.stmt.attr_key == "thread_extent":
                 self._grid(child)
+            elif isinstance(child, Branch):
+                self._branch(child, nest)
             for body in bodies(child):
                 self.sequence(body, inner)
+
+    def _branch(self, branch: Branch, nest: tuple[Counter, ...]) -> None:
+        for depth, counter in enumerate(nest):
+            loop = counter.loop.stmt
+            if not isinstance(loop, tirx.For) or loop.step is not None:
+                continue
+            if tvm_ffi.structural_equal(branch.stmt.condition, continues(loop)):
+                self.program.going_on[branch] = counter, depth
 
     def _grid(self, wrap: Wrap) -> None:
         extent = self.reader.read(wrap.stmt.value)

@@ -9,7 +9,7 @@ from tvm_ascend.isa.instr import Pipe
 from tvm_ascend.transform.sync.overlap import Overlap
 from tvm_ascend.transform.sync.places import Point
 from tvm_ascend.transform.sync.program import Program, Rows
-from tvm_ascend.transform.sync.tree import Branch, Loop, Seq, Step, bodies
+from tvm_ascend.transform.sync.tree import Branch, Loop, Seq, Step
 
 _WAITLESS = (Pipe.S,)
 
@@ -58,7 +58,7 @@ class Requirements:
                 for k in range(self.program.counters[child].cut):
                     self._walk(child.body, (*point, k))
             else:
-                for body in bodies(child):
+                for body in self.program.taken(child, point):
                     self._walk(body, point)
 
     def _add(self, step: Step, point: Point) -> None:

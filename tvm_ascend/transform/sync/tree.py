@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import tvm
-from tvm import tirx
+from tvm import sym, tirx
 from tvm.ir import Op
 
 from tvm_ascend.errors import LoopConditionOnChip
@@ -136,6 +136,12 @@ def _node(node: Node, before: dict, after: dict) -> tirx.Stmt:
     if isinstance(node, Loop):
         return with_loop_body(stmt, inner[0])
     return stmt
+
+
+def continues(loop: tirx.For) -> tvm.ir.Expr:
+    """The condition that an iteration is not the last one."""
+    last = sym.Analyzer().simplify(loop.min + loop.extent)
+    return loop.loop_var + 1 < last
 
 
 def with_loop_body(loop: tirx.For, body: tirx.Stmt, **changes: Any) -> tirx.For:
