@@ -300,8 +300,9 @@ class IssueAheadValue(AscendError):
 
     def __init__(self, given: int) -> None:
         super().__init__(
-            f"override `issue_ahead` = {given} cannot be used; allowed are 1 (loads of L1 tiles are "
-            "issued one iteration before their use) and 0 (in the iteration that uses them)."
+            f"override `issue_ahead` = {given} cannot be used; allowed are 1 (the loads of L1 "
+            "tiles are issued one iteration before their use) and 0 (in the iteration that uses "
+            "them). Pass one of the two in Options(overrides=...)."
         )
 
 

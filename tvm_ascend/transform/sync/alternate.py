@@ -20,9 +20,7 @@ def flags_alternate(func: tirx.PrimFunc) -> bool:
     program = read_structure(tree)
     loops = list(program.counters)
     trips = itertools.product(*(program.counters[loop].exits for loop in loops))
-    return all(
-        _Run(program, dict(zip(loops, t, strict=True))).alternates(tree, ()) for t in trips
-    )
+    return all(_Run(program, dict(zip(loops, t, strict=True))).alternates(tree, ()) for t in trips)
 
 
 class _Run:
