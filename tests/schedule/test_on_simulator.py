@@ -11,6 +11,8 @@ from tvm import relax
 import tvm_ascend
 from tests.schedule.test_vector_rules import NN, REDUCTIONS, layer_norm, legalized, softmax
 from tests.transform.test_select_cube import matmul
+from tvm_ascend.hw import CHIPS
+from tvm_ascend.schedule.tile_model import TILE_NAMES, Problem, Tile, estimate
 
 SIZES = st.one_of(st.integers(1, 40), st.integers(100, 140))
 
@@ -20,6 +22,22 @@ def run(func, *inputs, overrides=None):
     out_idx = [len(func.params) - 1]
     kernel = tvm_ascend.compile(func, out_idx=out_idx, target="ascend", options=options)
     return kernel, kernel(*inputs)
+
+
+@pytest.mark.parametrize(("k0", "tile_k"), [(64, 256), (32, 256), (32, 128)])
+def test_the_model_is_close_to_the_simulator_for_many_tiles(k0, tile_k):
+    m, k, n = 1024, 2048, 3072
+    tiles = {"tile_m": 128, "tile_n": 256, "tile_k0": k0, "tile_k": tile_k}
+    options = tvm_ascend.Options(overrides=tiles, cache=False)
+    kernel = tvm_ascend.compile(matmul(m, k, n), out_idx=2, options=options)
+    inputs = (np.empty(shape, "float16") for shape in ((m, k), (k, n)))
+    timing_only = tvm_ascend.SimOptions(numerics=False, hazards=False)
+    _, report = kernel.run(*inputs, sim=timing_only)
+    launch = CHIPS["910b1"].timing_constants("AIC", 24)["LAUNCH_CYCLES"]
+    problem = Problem(batch=1, m=m, n=n, k=k, dtype="float16", out_dtype="float32")
+    chosen = Tile(**{name: kernel.artifact.decisions[name] for name in TILE_NAMES})
+    expected = estimate(chosen, problem, CHIPS["910b1"]).cycles
+    assert expected == pytest.approx(report.cycles - launch, rel=0.06)
 
 
 def check_matmul(m, k, n, overrides=None, transpose_a=False, transpose_b=False, out="float32"):
@@ -37,6 +55,15 @@ def check_matmul(m, k, n, overrides=None, transpose_a=False, transpose_b=False, 
 @pytest.mark.parametrize("shape", [(512, 512, 512), (126, 80, 159)])
 def test_matmul_is_exact(shape):
     check_matmul(*shape)
+
+
+# A product of one row is one of two to the chip, and the loads of k are pipelined in each.
+@pytest.mark.parametrize("transpose_b", [False, True])
+@pytest.mark.parametrize("m", [1, 17, 129])
+def test_few_rows_are_exact(m, transpose_b):
+    tiles = {"tile_n": 32, "tile_k": 64, "tile_k0": 32}
+    check_matmul(m, 300, 70, tiles, transpose_b=transpose_b)
+    check_matmul(m, 300, 70, transpose_b=transpose_b)
 
 
 @settings(max_examples=12)
