@@ -16,12 +16,25 @@ bool overlaps(int64_t a, int64_t a_bytes, int64_t b, int64_t b_bytes) {
   return a < b + b_bytes && b < a + a_bytes;
 }
 
+// Of the operands that have lanes.
 DType widest_dtype(const Call& call) {
   DType widest = call.dtype(0);
   for (int i = 1; i < call.op->n_operands; ++i) {
+    if (call.op->rep[0] >= 0 && call.op->rep[i] < 0) continue;
     if (call.itemsize(i) > item_size(widest)) widest = call.dtype(i);
   }
   return widest;
+}
+
+struct MaskWords {
+  int64_t low;
+  int64_t high;
+};
+
+// The mask of a form that has bits, or leaves them to the register.
+MaskWords mask_words(const Call& call) {
+  if (call.op->bits) return {call.params[call.op->mask], call.params[call.op->mask + 1]};
+  return {call.registers[Register::vector_mask_low], call.registers[Register::vector_mask_high]};
 }
 
 // A run of equal pieces, `pitch` bytes apart, of one repeat.
@@ -41,18 +54,17 @@ struct Pieces {
 };
 
 // Splits the lanes of one repeat where an operand's blocks end, and joins what is evenly spaced.
-void repeat_access(const Call& call, int operand, AccessKind kind, const LaneRuns& runs,
+void repeat_access(const Call& call, int operand, AccessKind kind, const LaneGroup& group,
                    AccessList& list) {
   const int64_t size = call.itemsize(operand);
   const int64_t block = block_stride(call, operand) * kBlockBytes;
   const int64_t repeat = repeat_stride(call, operand) * kBlockBytes;
-  const int64_t repeats = call.params[call.op->repeat];
   Pieces pieces{0, 0, 0, 0};
   auto flush = [&] {
-    list.add(kind, operand, pieces.start, pieces.bytes, pieces.count, pieces.pitch, repeats,
-             repeat);
+    list.add(kind, operand, group.first * repeat + pieces.start, pieces.bytes, pieces.count,
+             pieces.pitch, group.repeats, repeat);
   };
-  for (const LaneRun& run : runs) {
+  for (const LaneRun& run : group.runs) {
     int64_t at = run.first * size;
     for (const int64_t end = at + run.count * size; at < end;) {
       const int64_t in_block = block == kBlockBytes ? end : (at / kBlockBytes + 1) * kBlockBytes;
@@ -87,7 +99,7 @@ bool accumulates_into(const Call& call, int source) {
 }
 
 std::string repeat_overlap(const Call& call, int source) {
-  const int64_t repeats = call.params[call.op->repeat];
+  const int64_t repeats = masked_repeats(call);
   const int64_t blocks = blocks_used(call, 0);
   auto reach = [&](int operand) {
     return block_at(call, operand, repeats - 1, blocks_used(call, operand) - 1) -
@@ -141,15 +153,25 @@ int64_t repeat_stride(const Call& call, int operand) {
 
 int64_t lanes_per_repeat(const Call& call) { return kRepeatBytes / item_size(widest_dtype(call)); }
 
+LaneRuns::LaneRuns(int64_t count) {
+  if (count > 0) runs_[size_++] = {0, count};
+}
+
 LaneRuns::LaneRuns(const Call& call) {
-  const int64_t* mask = &call.params[call.op->mask];
-  if (!call.op->bits) {
-    if (*mask > 0) runs_[size_++] = {0, *mask};
+  const OpInfo& op = *call.op;
+  if (op.mask >= 0 && !op.bits) {
+    *this = LaneRuns(call.params[op.mask]);
     return;
   }
+  if (counts_elements(call)) {
+    *this = LaneRuns(std::min(counted_elements(call), lanes_per_repeat(call)));
+    return;
+  }
+  const MaskWords words = mask_words(call);
   const int64_t lanes = std::min<int64_t>(2 * kWordBits, lanes_per_repeat(call));
   for (int64_t lane = 0; lane < lanes; ++lane) {
-    if ((static_cast<uint64_t>(mask[lane / kWordBits]) >> (lane % kWordBits) & 1) == 0) continue;
+    const int64_t word = lane < kWordBits ? words.low : words.high;
+    if ((static_cast<uint64_t>(word) >> (lane % kWordBits) & 1) == 0) continue;
     if (size_ > 0 && this->lanes() == lane) {
       ++runs_[size_ - 1].count;
     } else {
@@ -158,16 +180,42 @@ LaneRuns::LaneRuns(const Call& call) {
   }
 }
 
+LaneGroups::LaneGroups(const Call& call) {
+  if (!counts_elements(call)) {
+    groups_[size_++] = {0, masked_repeats(call), LaneRuns(call)};
+    return;
+  }
+  const int64_t lanes = lanes_per_repeat(call);
+  const int64_t whole = counted_elements(call) / lanes;
+  const int64_t rest = counted_elements(call) % lanes;
+  if (whole > 0) groups_[size_++] = {0, whole, LaneRuns(lanes)};
+  if (rest > 0) groups_[size_++] = {whole, 1, LaneRuns(rest)};
+}
+
+bool counts_elements(const Call& call) {
+  const OpInfo& op = *call.op;
+  return call.registers[Register::mask_counter] != 0 && (op.bits || op.form == Form::Preset);
+}
+
+int64_t counted_elements(const Call& call) { return std::max<int64_t>(0, mask_words(call).low); }
+
+int64_t masked_repeats(const Call& call) {
+  const int repeat = call.op->repeat;
+  if (!counts_elements(call)) return repeat < 0 ? 1 : call.params[repeat];
+  const int64_t lanes = lanes_per_repeat(call);
+  return (counted_elements(call) + lanes - 1) / lanes;
+}
+
 bool check_mask(const Call& call, AccessList& list) {
   const int64_t lanes = lanes_per_repeat(call);
-  if (call.op->bits || call.params[call.op->mask] <= lanes) return true;
+  if (call.op->bits || call.op->mask < 0 || call.params[call.op->mask] <= lanes) return true;
   list.fault("mask " + std::to_string(call.params[call.op->mask]) + " is more than the " +
              std::to_string(lanes) + " lanes of " + name_of(widest_dtype(call)) + " in a repeat");
   return false;
 }
 
 void masked_access(const Call& call, int operand, AccessKind kind, AccessList& list) {
-  repeat_access(call, operand, kind, LaneRuns(call), list);
+  for (const LaneGroup& group : LaneGroups(call)) repeat_access(call, operand, kind, group, list);
 }
 
 void lane_access(const Call& call, AccessList& list) {
@@ -185,18 +233,22 @@ void lane_access(const Call& call, AccessList& list) {
     });
     return;
   }
-  const LaneRuns runs(call);
-  each_access(
-      [&](int operand, AccessKind kind) { repeat_access(call, operand, kind, runs, list); });
+  const LaneGroups groups(call);
+  each_access([&](int operand, AccessKind kind) {
+    for (const LaneGroup& group : groups) repeat_access(call, operand, kind, group, list);
+  });
 }
 
 std::string illegal_overlap(const Call& call) {
   const OpInfo& op = *call.op;
   if (op.form == Form::None) return "";
-  if (call.params[op.form == Form::Count ? op.count : op.repeat] <= 0) return "";
+  if (op.blk[0] < 0 && op.form == Form::Preset)
+    return "";  // a reduction: its dst has other strides
+  if ((op.form == Form::Count ? call.params[op.count] : masked_repeats(call)) <= 0) return "";
   if (op.form != Form::Count && LaneRuns(call).empty()) return "";
   for (int source = 1; source < op.n_operands; ++source) {
     if (call.spaces[source] != call.spaces[0]) continue;
+    if (op.form != Form::Count && op.rep[source] < 0) continue;  // no lanes
     std::string how =
         op.form == Form::Count ? count_overlap(call, source) : repeat_overlap(call, source);
     if (!how.empty())

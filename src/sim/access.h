@@ -101,9 +101,14 @@ struct LaneRun {
   int64_t count;
 };
 
-// The lanes of a repeat that the mask of a repeat or bits form chooses, as runs from low to high.
+// The lanes of a repeat that a mask chooses, as runs from low to high.
 class LaneRuns {
  public:
+  LaneRuns() = default;
+  // The first `count` lanes.
+  explicit LaneRuns(int64_t count);
+  // The lanes of the mask of a repeat, bits or preset form; in counter mode those of its first
+  // repeat.
   explicit LaneRuns(const Call& call);
   const LaneRun* begin() const { return runs_; }
   const LaneRun* end() const { return runs_ + size_; }
@@ -116,6 +121,32 @@ class LaneRuns {
   LaneRun runs_[kCapacity];
   int size_ = 0;
 };
+
+// Repeats that follow each other and have the same lanes.
+struct LaneGroup {
+  int64_t first;
+  int64_t repeats;
+  LaneRuns runs;
+};
+
+// All repeats of an instruction with a mask: one group, or in counter mode the whole repeats and
+// then what is left of the count.
+class LaneGroups {
+ public:
+  explicit LaneGroups(const Call& call);
+  const LaneGroup* begin() const { return groups_; }
+  const LaneGroup* end() const { return groups_ + size_; }
+
+ private:
+  LaneGroup groups_[2];
+  int size_ = 0;
+};
+
+// Whether the mask is a count of elements over all repeats, which then are as many as it needs.
+bool counts_elements(const Call& call);
+int64_t counted_elements(const Call& call);
+// Repeats of an instruction with a mask.
+int64_t masked_repeats(const Call& call);
 
 // Lanes of a repeat: as many as the widest operand has elements in 256 bytes.
 int64_t lanes_per_repeat(const Call& call);

@@ -11,6 +11,8 @@ namespace {
 
 int64_t whole(double cycles) { return static_cast<int64_t>(std::ceil(cycles)); }
 
+constexpr int64_t kMaskLanes = 128;  // bits of the vector mask
+
 bool is_dma(Pipe pipe) { return pipe != Pipe::S && pipe != Pipe::V && pipe != Pipe::M; }
 
 SpaceBytes sizes_for(const Context& context) {
@@ -25,13 +27,14 @@ Timing vector_timing(const Program& program, const Call& call) {
   const bool count = op.count >= 0;
   double repeats = 0;
   if (op.repeats != nullptr) {
-    repeats =
-        op.repeats({program.constants.data(), call.params, call.spaces, call.variant->operands});
+    repeats = op.repeats({program.constants.data(), call.params, call.spaces,
+                          call.variant->operands, call.registers.data()});
   } else if (count) {
     repeats =
         static_cast<double>((call.params[op.count] * widest + kRepeatBytes - 1) / kRepeatBytes);
   } else {
-    repeats = static_cast<double>(call.params[op.repeat]);
+    repeats =
+        static_cast<double>(counts_elements(call) ? masked_repeats(call) : call.params[op.repeat]);
   }
   const double per_repeat = rate.cycles[widest >= 4 ? 2 : widest - 1];
   const double scalar = count ? program.constant(Constant::COUNT_FORM_ISSUE) : 0.0;
@@ -53,6 +56,16 @@ void check_atomic(const Call& call, AccessList& list) {
              name_of(type));
 }
 
+// In counter mode the chip takes the low bits of a mask of lanes for a count of elements.
+void check_mask_mode(const Call& call, AccessList& list) {
+  const OpInfo& op = *call.op;
+  if (op.pipe != Pipe::V || op.mask < 0 || op.bits) return;
+  if (call.registers[Register::mask_counter] == 0 || op.params[op.mask].high > kMaskLanes) return;
+  list.fault(
+      "sets a mask of lanes in counter mode; call SetMaskNorm before it, or leave the mask "
+      "to SetVectorMask");
+}
+
 }  // namespace
 
 Timing timing_of(const Program& program, const Call& call) {
@@ -70,6 +83,7 @@ void list_accesses(const Call& call, AccessList& list) {
     lane_access(call, list);
   }
   check_atomic(call, list);
+  check_mask_mode(call, list);
 }
 
 Core::Core(Context& context, int id)
@@ -155,6 +169,7 @@ bool Core::issue(Call& call) {
     if (!found_.empty() && !report(&found_)) return false;
   }
   set_registers(call);
+  if (op.pipe == Pipe::V) set_mask(call);
   if (body != nullptr && body->cleans != nullptr) cache_.clean(body->cleans(call));
   if (body != nullptr && body->print != nullptr) print(call);
   if (context_.options.numerics || op.pipe == Pipe::S) run(call, epoch);
@@ -185,6 +200,32 @@ void Core::set_registers(const Call& call) {
         into = setting.value;
         break;
     }
+  }
+}
+
+// What the forms leave in the vector mask. A count of more than a repeat has is set as it is, and
+// what sets counter mode for itself returns to normal mode [doc: the vendor's implementation].
+void Core::set_mask(const Call& call) {
+  const OpInfo& op = *call.op;
+  int64_t& low = registers_[Register::vector_mask_low];
+  int64_t& high = registers_[Register::vector_mask_high];
+  const bool of_elements = op.mask >= 0 && !op.bits && op.params[op.mask].high > kMaskLanes;
+  if (op.count >= 0 || of_elements) registers_[Register::mask_counter] = 0;
+  if (op.count >= 0) {
+    low = high = kFirstValues[static_cast<int>(Register::vector_mask_low)];
+  } else if (of_elements) {
+    low = call.params[op.mask];
+    high = 0;
+  } else if (op.bits) {
+    low = call.params[op.mask];
+    high = call.params[op.mask + 1];
+  } else if (op.mask >= 0) {
+    const auto first = [](int64_t lanes) {
+      return lanes >= kMaskLanes / 2 ? int64_t{-1}
+                                     : (int64_t{1} << std::max<int64_t>(0, lanes)) - 1;
+    };
+    low = first(call.params[op.mask]);
+    high = first(call.params[op.mask] - kMaskLanes / 2);
   }
 }
 

@@ -70,6 +70,7 @@ class Core {
   bool resolve_deadlock(const Ref& user);
   void run(Call& call, uint32_t epoch);
   void set_registers(const Call& call);
+  void set_mask(const Call& call);
   void print(const Call& call);
   // Late DMA: copies that `known` says are finished land now.
   void land(const Epochs& known);

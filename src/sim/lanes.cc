@@ -32,19 +32,16 @@ void apply_repeats(const Call& call, T* dst, const std::array<const U*, 2>& src,
   const bool whole =
       to.whole() && (Lane::kSources < 1 || first.whole()) && (Lane::kSources < 2 || second.whole());
   const int64_t step = (whole ? kRepeatBytes : kBlockBytes) / kWidest;
-  const LaneRuns runs(call);
-  for (int64_t repeat = 0; repeat < call.params[call.op->repeat]; ++repeat) {
-    for (const LaneRun& run : runs) {
-      const int64_t end = run.first + run.count;
-      for (int64_t lane = run.first; lane < end;) {
-        const int64_t count = std::min(end, (lane / step + 1) * step) - lane;
-        const std::array<const U*, 2> at = {Lane::kSources > 0 ? first.at(repeat, lane) : nullptr,
-                                            Lane::kSources > 1 ? second.at(repeat, lane) : nullptr};
-        apply<Lane>(to.at(repeat, lane), at, scalar, count);
-        lane += count;
-      }
+  each_run(call, [&](int64_t repeat, const LaneRun& run) {
+    const int64_t end = run.first + run.count;
+    for (int64_t lane = run.first; lane < end;) {
+      const int64_t count = std::min(end, (lane / step + 1) * step) - lane;
+      const std::array<const U*, 2> at = {Lane::kSources > 0 ? first.at(repeat, lane) : nullptr,
+                                          Lane::kSources > 1 ? second.at(repeat, lane) : nullptr};
+      apply<Lane>(to.at(repeat, lane), at, scalar, count);
+      lane += count;
     }
-  }
+  });
 }
 
 template <typename Lane, DType kTo, DType kFrom>

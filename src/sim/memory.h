@@ -14,6 +14,13 @@ namespace tvm_ascend::sim {
 
 using SpaceBytes = std::array<int64_t, kSpaces>;  // of GM: 0
 
+// Of the last comparison without dst: a bit for each lane, or what SetCmpMask put there.
+constexpr int64_t kCmpMaskBytes = 16;
+struct CmpMask {
+  std::array<uint8_t, kCmpMaskBytes> bytes{};
+  bool known = false;
+};
+
 // Bytes by (space, address); an address in GM is a host pointer. Bounds are the caller's affair.
 class Memories {
  public:
@@ -30,7 +37,11 @@ class Memories {
     return reinterpret_cast<T*>(at(call.spaces[i], call.operands[i]));
   }
 
+  CmpMask& cmp_mask() { return cmp_mask_; }
+  const CmpMask& cmp_mask() const { return cmp_mask_; }
+
  private:
+  CmpMask cmp_mask_;
   std::array<std::vector<uint8_t>, kSpaces> bytes_;
   std::array<uintptr_t, kSpaces> base_{};
 };

@@ -4,7 +4,9 @@
 #ifndef TVM_ASCEND_SIM_OP_H_
 #define TVM_ASCEND_SIM_OP_H_
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <string>
 
 namespace tvm_ascend::sim {
@@ -17,7 +19,7 @@ class Memories;
 class PoisonMaps;
 
 enum class ParamKind : uint8_t { Integer, Enum, Scalar, Text };  // of a text: a pointer to char
-enum class Form : uint8_t { None, Count, Repeat, Bits };
+enum class Form : uint8_t { None, Count, Repeat, Bits, Preset };
 
 inline int item_size(DType dtype) { return kItemSizes[static_cast<int>(dtype)]; }
 inline bool is_float(DType dtype) { return dtype <= DType::float32; }
@@ -69,12 +71,13 @@ struct TimingArgs {
 // The registers of a core; see tvm_ascend/isa/registers.py.
 class Registers {
  public:
+  Registers() { std::copy(std::begin(kFirstValues), std::end(kFirstValues), values_); }
   int64_t& operator[](Register name) { return values_[static_cast<int>(name)]; }
   int64_t operator[](Register name) const { return values_[static_cast<int>(name)]; }
   const int64_t* data() const { return values_; }
 
  private:
-  int64_t values_[kRegisters] = {};
+  int64_t values_[kRegisters];
 };
 
 // What a row sets one register to: one of its parameters, the dtype that a parameter names, the
@@ -150,7 +153,8 @@ struct OpInfo {
   const Variant* variants;
   Form form;
   int count;  // indices of parameters by their name, -1: the row has none
-  int mask;   // the mask count, or the low word of a bit mask, which the high word follows
+  int mask;   // the mask count, or the low word of a bit mask, which the high word follows; -1 of
+              // a row with lanes: the vector mask register
   bool bits;  // the latter
   int repeat;
   int scalar;  // the parameter of a type variable's dtype

@@ -30,6 +30,16 @@ class Strided {
   int64_t repeat_;
 };
 
+// Calls visit(repeat, run) for the lanes of each repeat of a form with a mask.
+template <typename Visit>
+void each_run(const Call& call, Visit visit) {
+  for (const LaneGroup& group : LaneGroups(call)) {
+    for (int64_t repeat = group.first; repeat < group.first + group.repeats; ++repeat) {
+      for (const LaneRun& run : group.runs) visit(repeat, run);
+    }
+  }
+}
+
 // dst = lane(source) in every form.
 template <typename To, typename From, typename Lane>
 void each_lane(const Call& call, Memories& memories, Lane lane) {
@@ -41,13 +51,10 @@ void each_lane(const Call& call, Memories& memories, Lane lane) {
   }
   const Strided<To> to(call, 0, dst);
   const Strided<const From> from(call, 1, src);
-  const LaneRuns runs(call);
-  for (int64_t repeat = 0; repeat < call.params[call.op->repeat]; ++repeat) {
-    for (const LaneRun& run : runs) {
-      for (int64_t i = run.first; i < run.first + run.count; ++i)
-        *to.at(repeat, i) = lane(*from.at(repeat, i));
-    }
-  }
+  each_run(call, [&](int64_t repeat, const LaneRun& run) {
+    for (int64_t i = run.first; i < run.first + run.count; ++i)
+      *to.at(repeat, i) = lane(*from.at(repeat, i));
+  });
 }
 
 }  // namespace tvm_ascend::sim

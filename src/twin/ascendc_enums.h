@@ -30,6 +30,13 @@ enum QuantMode_t {
 
 namespace AscendC {
 
+constexpr uint64_t MASK_PLACEHOLDER = 0;
+
+enum class MaskMode : uint8_t {
+  NORMAL = 0,
+  COUNTER,
+};
+
 enum class TPosition : uint8_t {
   GM,
   A1,

@@ -172,4 +172,4 @@ def test_a_mask_under_dst_is_refused():
     places = (ub(0), ub(32), ub(8192), ub(16384))
     machine.issue("select", ("float32", "uint8"), *places, "VSEL_TENSOR_TENSOR_MODE", 100)
     (hazard,) = machine.hazards()
-    assert "mask overlaps dst" in hazard["message"]
+    assert "sel_mask overlaps dst" in hazard["message"]

@@ -68,13 +68,17 @@ class Reduction:
 
     def issue(self, key, *order):
         machine = Machine()
+        masks = self.masks
+        if key.endswith("_preset"):
+            machine.issue("set_vector_mask", None, "float16", *reversed(masks))
+            masks = []
         gm_out = machine.tensor("out", self.out)
         machine.load(ub(0), gm_out, 2048, str(self.dtype))
         machine.load(ub(16384), machine.tensor("data", self.data), 4096, str(self.dtype))
         machine.sync("MTE2_V")
         strides = (self.dst_rep, self.src_blk, self.src_rep)
         dtype, places = str(self.dtype), (ub(0), ub(16384))
-        machine.issue(key, dtype, *places, *self.masks, self.repeats, *strides, *order)
+        machine.issue(key, dtype, *places, *masks, self.repeats, *strides, *order)
         machine.sync("V_MTE3")
         machine.store(gm_out, ub(0), 2048, dtype)
         machine.barrier()
@@ -84,9 +88,9 @@ class Reduction:
 @pytest.mark.parametrize(("key", "group", "kind"), PLAIN)
 @pytest.mark.parametrize("dtype", ["float16", "float32"])
 @pytest.mark.parametrize("strides", STRIDES)
-@pytest.mark.parametrize("bits", [False, True])
-def test_reduce(key, group, kind, dtype, strides, bits, rng):
-    run = Reduction(dtype, strides, bits, rng)
+@pytest.mark.parametrize("form", ["", "_bits", "_preset"])
+def test_reduce(key, group, kind, dtype, strides, form, rng):
+    run = Reduction(dtype, strides, form != "", rng)
     width = 2 if group == "pair" else GROUP[group] // run.dtype.itemsize
     per_repeat = run.lanes // width
     want = run.out.copy()
@@ -98,7 +102,7 @@ def test_reduce(key, group, kind, dtype, strides, bits, rng):
                 result = tree(list(values[part]), run.active[part], COMBINE[kind])
                 if result is not None:
                     want[r * run.dst_rep * per_repeat + g] = result
-    run.issue(f"{key}_bits" if bits else key)
+    run.issue(key + form)
     np.testing.assert_array_equal(run.out, want)
 
 
@@ -106,9 +110,9 @@ def test_reduce(key, group, kind, dtype, strides, bits, rng):
 @pytest.mark.parametrize("kind", ["max", "min"])
 @pytest.mark.parametrize("dtype", ["float16", "float32"])
 @pytest.mark.parametrize("strides", STRIDES)
-@pytest.mark.parametrize("bits", [False, True])
-def test_reduce_with_index(kind, dtype, strides, order, bits, rng):
-    run = Reduction(dtype, strides, bits, rng)
+@pytest.mark.parametrize("form", ["", "_bits", "_preset"])
+def test_reduce_with_index(kind, dtype, strides, order, form, rng):
+    run = Reduction(dtype, strides, form != "", rng)
     run.data[5:9] = run.data[5]  # equal ones
     raw = np.uint16 if dtype == "float16" else np.uint32
     want = run.out.copy()
@@ -124,7 +128,7 @@ def test_reduce_with_index(kind, dtype, strides, order, bits, rng):
         if order == "ORDER_INDEX_VALUE":
             pair.reverse()
         want.view(raw)[2 * r * run.dst_rep : 2 * r * run.dst_rep + 2] = pair
-    run.issue(f"reduce_index_{kind}_bits" if bits else f"reduce_index_{kind}", order)
+    run.issue(f"reduce_index_{kind}{form}", order)
     nan = np.isnan(want)
     assert np.array_equal(nan, np.isnan(run.out))
     assert np.array_equal(run.out.view(raw)[~nan], want.view(raw)[~nan])

@@ -96,7 +96,7 @@ LANES = [
     for key, row in TABLE.items()
     if row.lane
     for dtypes in row.dtypes
-    if row.form in ("count", "repeat", "bits")
+    if row.form in ("count", "repeat", "bits", "preset")
 ]
 
 
@@ -162,12 +162,15 @@ class Run:
         self.scalar = scalar_of(dtypes[-1])
         self.want = self.data["dst"].copy()
 
-    def issue(self, params):
+    def issue(self, params, before=()):
+        """Runs the instruction after others, given as key and arguments."""
         machine = Machine()
         places = [ub(i * AREA, name) for i, name in enumerate(self.types)]
         for place, (name, array) in zip(places, self.data.items(), strict=True):
             machine.load(place, machine.tensor(name, array), array.size, self.types[name])
         machine.sync("MTE2_V")
+        for key, *args in before:
+            machine.issue(key, None, *args)
         value = self.scalar.item() if "float" not in self.dtypes[-1] else float(self.scalar)
         scalars = [value for p in self.row.params if p.type in self.row.types]
         machine.issue(self.row.key, self.dtypes, *places, *scalars, *params)
@@ -178,6 +181,20 @@ class Run:
         machine.barrier()
         machine.clean()
         assert_same_bits(self.data["dst"], self.want)
+
+    @property
+    def lanes(self):
+        """Lanes of a repeat."""
+        return 256 // max(to_numpy(t).itemsize for t in self.types.values())
+
+    def strided(self, repeat, lane, strides):
+        """Where each operand has some lanes of a repeat."""
+        at = {}
+        for name, dtype in self.types.items():
+            block = 32 // to_numpy(dtype).itemsize
+            first = repeat * strides[f"{name}_rep"] + lane // block * strides[f"{name}_blk"]
+            at[name] = first * block + lane % block
+        return at
 
     def expect(self, at):
         """Lanes of each operand that one evaluation reads, of dst also writes."""
@@ -205,23 +222,35 @@ def test_repeat_forms(key, dtypes, strides, rng):
     run = Run(key, dtypes, rng)
     row, repeats = run.row, 3
     strides = strides | {"src_blk": strides["src0_blk"], "src_rep": strides["src0_rep"]}
-    lanes = 256 // max(to_numpy(t).itemsize for t in run.types.values())
     if row.form == "repeat":
-        masks = [lanes - 3]
-        lane = np.arange(lanes - 3)
+        masks = [run.lanes - 3]
+        lane = np.arange(run.lanes - 3)
     else:
         masks = BITS
-        lane = np.array([i for i in range(lanes) if BITS[i // 64] >> i % 64 & 1])
+        lane = np.array([i for i in range(run.lanes) if BITS[i // 64] >> i % 64 & 1])
     for r in range(repeats):
-        at = {}
-        for name, dtype in run.types.items():
-            block = 32 // to_numpy(dtype).itemsize
-            first = r * strides[f"{name}_rep"] + lane // block * strides[f"{name}_blk"]
-            at[name] = first * block + lane % block
-        run.expect(at)
-    words = [int(np.array(m, "uint64").view("int64")) for m in masks]
+        run.expect(run.strided(r, lane, strides))
+    low, *high = (int(np.array(m, "uint64").view("int64")) for m in masks)
     steps = [strides[p.name] for p in row.params if p.name in strides]
-    run.issue([*words, repeats, *steps])
+    if row.form == "preset":
+        run.issue([repeats, *steps], [("set_vector_mask", "float16", *high, low)])
+    else:
+        run.issue([low, *high, repeats, *steps])
+
+
+@pytest.mark.parametrize("strides", STRIDES)
+@pytest.mark.parametrize(("key", "dtypes"), [x for x in LANES if TABLE[x[0]].form == "preset"])
+def test_preset_forms_in_counter_mode(key, dtypes, strides, rng):
+    run = Run(key, dtypes, rng)
+    strides = strides | {"src_blk": strides["src0_blk"], "src_rep": strides["src0_rep"]}
+    count = 2 * run.lanes + 11
+    for r in range(3):
+        run.expect(run.strided(r, np.arange(min(run.lanes, count - r * run.lanes)), strides))
+    steps = [strides[p.name] for p in run.row.params if p.name in strides]
+    run.issue(
+        [1, *steps],
+        [("set_mask_count",), ("set_vector_mask_count", "float16", 0, count)],
+    )
 
 
 def test_accumulating_repeats_add_up():

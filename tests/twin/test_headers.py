@@ -26,6 +26,12 @@ ACCEPTED = {
     "count form": "Add(h, h, h, 64);",
     "mask form": "Add(f, f, f, 64, 1, BinaryRepeatParams(1, 1, 1, 8, 8, 8));",
     "explicit template": "Add<float, true>(f, f, f, 64, 1, BinaryRepeatParams());",
+    "mask of the register": "Add<float, false>(f, f, f, MASK_PLACEHOLDER, 1,"
+    " BinaryRepeatParams());",
+    "mask of the register in a reduction": "WholeReduceSum<float, false>(f, f, 0, 1, 1, 1, 8);",
+    "mask registers": "SetMaskCount(); SetVectorMask<half, MaskMode::COUNTER>(0, n); ResetMask();",
+    "comparison into a register": "Compare(h, h, CMPMODE::GT, 64, BinaryRepeatParams());"
+    " Select<half, SELMODE::VSEL_CMPMASK_SPR>(h, h, h, 1, BinaryRepeatParams());",
     "scalar of the element type": "Adds(h, h, static_cast<half>(1.0f), n);",
     "cast": "Cast(f, h, RoundMode::CAST_NONE, 64);",
     "load": "DataCopyPad(h, gm, DataCopyExtParams(1, 128, 0, 0, 0),"
@@ -44,7 +50,15 @@ REFUSED = {
     "load into global": "DataCopyPad(gm, gm, DataCopyExtParams(1, 128, 0, 0, 0));",
     "parameters of another instruction": "Add(f, f, f, 64, 1, BrcbRepeatParams(1, 8));",
     "event of no 910B pipe pair": "SetFlag<HardEvent::FIX_FIX>(0);",
-    "mask left to the caller": "Add<float, false>(f, f, f, 64, 1, BinaryRepeatParams());",
+    "bits left to the register": "uint64_t m[2] = {0, 0};"
+    " Add<float, false>(f, f, f, m, 1, BinaryRepeatParams());",
+    "reduction of bits left to the register": "uint64_t m[2] = {0, 0};"
+    " WholeReduceSum<float, false>(f, f, m, 1, 1, 1, 8);",
+    "mask mode of no register": "SetVectorMask<half, 2>(0, 64);",
+    "mask of no element type": "SetVectorMask<bool>(0, 64);",
+    "selection by an address": "Select<half, SELMODE::VSEL_TENSOR_TENSOR_MODE>(h, h, h, 1,"
+    " BinaryRepeatParams());",
+    "integers compared into a register": "Compare(i, i, CMPMODE::EQ, 64, BinaryRepeatParams());",
     "half without a cast": "h.SetValue(0, h.GetValue(0) + h.GetValue(1));",
     "element types of no Cube": "Mmad(i, h, h, MmadParams(16, 16, 16, 0, false, true));",
     "too few fields": "MmadParams(16, 16, 16, 0);",

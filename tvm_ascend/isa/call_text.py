@@ -19,6 +19,7 @@ from tvm_ascend.isa.table import TABLE
 C_TYPES = {"float16": "half", "bfloat16": "bfloat16_t", "float32": "float", "bool": "bool"}
 _HOLE = re.compile(r"\{(\w+)\}")
 _CONSTANT = re.compile(r"AscendC::(\w+)::(\w+)")
+_PLACEHOLDER = re.compile(r"(?:static_cast<(\w+)>\()?AscendC::MASK_PLACEHOLDER\)?")
 _OBJECT = re.compile(r"AscendC::(CFG_\w+)")
 _STRUCT = re.compile(r"AscendC::(\w+)(<[^()]*>)?\((.*)\)")
 _LITERAL = re.compile(r"\d+|true|false")
@@ -58,7 +59,7 @@ class Wrapper:
     @property
     def signature(self) -> tuple[str, ...]:
         """What makes two declarations the same."""
-        return (self.name, self.template, *self.types)
+        return (self.name, self.template, *map(_signature_type, self.types))
 
     @property
     def declaration(self) -> str:
@@ -67,6 +68,11 @@ class Wrapper:
         params.append("const twin::Line line = twin::Line(__builtin_LINE())")
         head = f"template <{self.template}>\n" if self.template else ""
         return f"{head}__aicore__ inline void {self.name}({', '.join(params)})"
+
+
+def _signature_type(kind: str) -> str:
+    """A type without the const that only the body of a function sees."""
+    return kind if kind.endswith(("&", "*", "]")) else kind.removeprefix("const ")
 
 
 def _parameter(kind: str, name: str) -> str:
@@ -215,6 +221,8 @@ class _Reader:
                 self._fields(found.struct, found.fields, place)
             else:
                 self.result = place
+        elif placeholder := _PLACEHOLDER.fullmatch(text):
+            self._add(placeholder[1] or "uint64_t", "mask")
         elif constant := _CONSTANT.fullmatch(text):
             self._add(constant[1], _lower(constant[1]))
             self.conditions.append(f"{place} == {constant[1]}::{constant[2]}")
@@ -271,13 +279,16 @@ def wrapper(row: Instr, emit: str, template: str) -> Wrapper:
     reader, constants = _Reader(row, declared_names), []
     for text, declared in zip(split(template_args or ""), split(template), strict=False):
         if constant := _CONSTANT.fullmatch(text):
-            constants.append(f"{declared.split()[-1]} == {constant[1]}::{constant[2]}")
+            member = declared.split(" = ")[0].split()[-1]
+            constants.append(f"{member} == {constant[1]}::{constant[2]}")
         elif _LITERAL.fullmatch(text):
             constants.append(f"{declared.split(' = ')[0].split()[-1]} == {text}")
         elif constant := _OBJECT.fullmatch(text):
             constants.append(f"&{declared.split(' = ')[0].split()[-1]} == &{constant[1]}")
         elif (hole := _HOLE.fullmatch(text)) and hole[1] in reader.members:
             reader.where[hole[1]] = hole[1]
+    if "bool isSetMask" in template and row.form != "preset":
+        constants.append("isSetMask")
     for text in split(args):
         reader.argument(text)
     ordered = [

@@ -5,14 +5,15 @@ from __future__ import annotations
 
 from tvm_ascend.isa.forms import (
     AIV,
-    BITS,
-    BY_BITS,
     COUNT_U32,
+    MASK_DOCS,
+    MASK_TEXTS,
+    MASKS,
     REPEAT,
-    REPEATED,
     UB,
-    repeat_span,
+    masked_span,
     stride,
+    unset_mask,
     with_bits,
 )
 from tvm_ascend.isa.instr import Instr, Operand, Param, Pipe
@@ -56,8 +57,6 @@ DOC = (
     "Converts each lane to the dtype of dst with the given rounding; overflow saturates for "
     "integers, NaN becomes 0. float32 to float32 rounds to a whole number, -0 becomes 0."
 )
-MASK = Param(name="mask", type="uint64_t", low=0, high=128)
-
 
 DEQ_DOC = (
     "Converts int32 to half, multiplied by the scale that set_deq_scale left; rounds to nearest "
@@ -65,15 +64,23 @@ DEQ_DOC = (
 )
 
 
+def _text(form: str, start: str, rest: str) -> str:
+    if form == "count":
+        return f"{start}{{count}});"
+    text = f"{start}{MASK_TEXTS[form]}, {rest}"
+    return with_bits(text, const=True) if form == "bits" else text
+
+
 def _cast(form: str, deq: bool = False) -> Instr:
     count = form == "count"
-    masks = {"count": (), "repeat": (MASK,), "bits": BITS}[form]
+    masks = () if count else MASKS[form]
     strides = tuple(
         stride(f"{n}_{part}", "uint16_t" if part == "blk" else "uint8_t")
         for part in ("blk", "rep")
         for n in ("dst", "src")
     )
-    start = "AscendC::Cast({dst}, {src}, {round_mode}, "
+    template = unset_mask(("T", "U")) if form == "preset" else ""
+    start = f"AscendC::Cast{template}({{dst}}, {{src}}, {{round_mode}}, "
     rest = "{repeat}, AscendC::UnaryRepeatParams({dst_blk}, {src_blk}, {dst_rep}, {src_rep}));"
     return Instr(
         key=("cast_deq" if deq else "cast") + ("" if count else f"_{form}"),
@@ -81,7 +88,9 @@ def _cast(form: str, deq: bool = False) -> Instr:
         pipe=Pipe.V,
         core=AIV,
         operands=tuple(
-            Operand(name=n, spaces=UB, rw=rw, span="count" if count else repeat_span(n), dtype=t)
+            Operand(
+                name=n, spaces=UB, rw=rw, span="count" if count else masked_span(n, form), dtype=t
+            )
             for n, rw, t in (("dst", "w", "T"), ("src", "r", "U"))
         ),
         params=(ROUND_MODE, *masks, *((COUNT_U32,) if count else (REPEAT, *strides))),
@@ -90,20 +99,16 @@ def _cast(form: str, deq: bool = False) -> Instr:
         choices={} if deq else CHOICES,
         body="cast_deq" if deq else "cast",
         form=form,
-        emit={
-            "count": f"{start}{{count}});",
-            "repeat": f"{start}{{mask}}, {rest}",
-            "bits": with_bits(f"{start}mask, {rest}", const=True),
-        }[form],
+        emit=_text(form, start, rest),
         template="" if count else "typename T, typename U, bool isSetMask = true",
         timing="vconv",
-        doc=(DEQ_DOC if deq else DOC) + {"count": "", "repeat": REPEATED, "bits": BY_BITS}[form],
+        doc=(DEQ_DOC if deq else DOC) + ("" if count else MASK_DOCS[form]),
         source="ASCEND 3.0, 3.5",
     )
 
 
 ROWS: tuple[Instr, ...] = (
-    *(_cast(form, deq) for deq in (False, True) for form in ("count", "repeat", "bits")),
+    *(_cast(form, deq) for deq in (False, True) for form in ("count", *MASKS)),
     Instr(
         key="set_deq_scale",
         name="SetDeqScale",

@@ -5,17 +5,18 @@ from __future__ import annotations
 
 from tvm_ascend.isa.forms import (
     AIV,
-    BITS,
-    BY_BITS,
     COUNT,
-    MASK,
+    MASK_DOCS,
+    MASK_TEXTS,
+    MASKS,
     REPEAT,
-    REPEATED,
     UB,
     WORDS,
     Dtypes,
+    masked_span,
     repeat_span,
     stride,
+    unset_mask,
     with_bits,
 )
 from tvm_ascend.isa.instr import Instr, Operand, Param, Pipe
@@ -25,31 +26,39 @@ MASKED = "typename T, bool isSetMask = true"
 INDEXED: Dtypes = (("float16",), ("float32",), ("int16",), ("int32",))
 
 
+def _masked(name: str, arguments: str, form: str, rest: str, const: bool = False) -> str:
+    template = unset_mask(("T",)) if form == "preset" else ""
+    text = f"AscendC::{name}{template}({arguments}, {MASK_TEXTS[form]}, {rest}"
+    return with_bits(text, const) if form == "bits" else text
+
+
 def _duplicate(form: str) -> Instr:
     count = form == "count"
-    masks = {"count": (), "repeat": (MASK,), "bits": BITS}[form]
+    masks = () if count else MASKS[form]
     strides = (stride("dst_blk", "uint16_t"), stride("dst_rep"))
-    start, rest = "AscendC::Duplicate({dst}, {scalar}, ", "{repeat}, {dst_blk}, {dst_rep});"
+    rest = "{repeat}, {dst_blk}, {dst_rep});"
     return Instr(
         key="duplicate" if count else f"duplicate_{form}",
         name="Duplicate",
         pipe=Pipe.V,
         core=AIV,
         operands=(
-            Operand(name="dst", spaces=UB, rw="w", span="count" if count else repeat_span("dst")),
+            Operand(
+                name="dst", spaces=UB, rw="w", span="count" if count else masked_span("dst", form)
+            ),
         ),
         params=(SCALAR, *masks, *((COUNT,) if count else (REPEAT, *strides))),
         dtypes=WORDS,
         lane="scalar",
         form=form,
-        emit={
-            "count": f"{start}{{count}});",
-            "repeat": f"{start}{{mask}}, {rest}",
-            "bits": with_bits(f"{start}mask, {rest}"),
-        }[form],
+        emit=(
+            "AscendC::Duplicate({dst}, {scalar}, {count});"
+            if count
+            else _masked("Duplicate", "{dst}, {scalar}", form, rest)
+        ),
         template="" if count else MASKED,
         timing="vdup",
-        doc="Fills lanes with a scalar." + {"count": "", "repeat": REPEATED, "bits": BY_BITS}[form],
+        doc="Fills lanes with a scalar." + ("" if count else MASK_DOCS[form]),
         source="ASCEND 3.4",
     )
 
@@ -57,41 +66,35 @@ def _duplicate(form: str) -> Instr:
 def _copy(form: str) -> Instr:
     wide = {"dst_blk": "uint16_t", "src_blk": "uint16_t"}
     wide |= {"dst_rep": "uint16_t", "src_rep": "uint16_t"}
-    start = "AscendC::Copy({dst}, {src}, "
     rest = "{repeat}, AscendC::CopyRepeatParams({dst_blk}, {src_blk}, {dst_rep}, {src_rep}));"
-    mask = Param(name="mask", type="uint64_t", low=0, high=128)
     return Instr(
         key=f"copy_{form}",
         name="Copy",
         pipe=Pipe.V,
         core=AIV,
         operands=(
-            Operand(name="dst", spaces=UB, rw="w", span=repeat_span("dst")),
-            Operand(name="src", spaces=UB, rw="r", span=repeat_span("src")),
+            Operand(name="dst", spaces=UB, rw="w", span=masked_span("dst", form)),
+            Operand(name="src", spaces=UB, rw="r", span=masked_span("src", form)),
         ),
         params=(
-            *((mask,) if form == "repeat" else BITS),
+            *MASKS[form],
             REPEAT,
             *(stride(name, kind) for name, kind in wide.items()),
         ),
         dtypes=WORDS,
         lane="src",
         form=form,
-        emit=(
-            f"{start}{{mask}}, {rest}"
-            if form == "repeat"
-            else with_bits(f"{start}mask, {rest}", const=True)
-        ),
+        emit=_masked("Copy", "{dst}, {src}", form, rest, const=True),
         template=MASKED,
         timing="vcopy",
-        doc="Copies lanes." + (REPEATED if form == "repeat" else BY_BITS),
+        doc="Copies lanes." + MASK_DOCS[form],
         source="ASCEND 3.4",
     )
 
 
 ROWS: tuple[Instr, ...] = (
-    *map(_duplicate, ("count", "repeat", "bits")),
-    *map(_copy, ("repeat", "bits")),
+    *map(_duplicate, ("count", *MASKS)),
+    *map(_copy, MASKS),
     Instr(
         key="create_vec_index",
         name="CreateVecIndex",

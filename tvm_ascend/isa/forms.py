@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The forms that vector instructions share: count, mask count with repeats, and bit mask."""
+"""The forms that vector instructions share: count, and repeats with one of three masks."""
 
 from __future__ import annotations
 
@@ -25,6 +25,12 @@ MASK = Param(name="mask", type="uint64_t", low=0, high=128, declared="uint64_t")
 REPEAT = Param(name="repeat", type="uint8_t", low=0, high=255)
 BITS = (Param(name="mask_low", type="uint64_t"), Param(name="mask_high", type="uint64_t"))
 REPEATED = " First `mask` lanes of each of `repeat` repeats; strides in 32-byte blocks."
+PRESET = (
+    " Lanes of the vector mask register in each of `repeat` repeats, or in counter mode as many "
+    "elements as it says, however many repeats that takes; strides in 32-byte blocks."
+)
+# What a call passes for the mask that isSetMask=false leaves to the register.
+PLACEHOLDER = "AscendC::MASK_PLACEHOLDER"
 BY_BITS = (
     " Lanes chosen by `mask_low` (0 to 63) and `mask_high` (64 to 127) in each of `repeat` "
     "repeats; strides in 32-byte blocks."
@@ -35,6 +41,26 @@ def stride(name: str, ctype: str = "uint8_t") -> Param:
     """A stride in blocks; a block stride of dst is at least 1."""
     low = 1 if name == "dst_blk" else 0  # 0 would not repeat the first block [doc: ASCEND 3.0]
     return Param(name=name, type=ctype, low=low, high=255 if ctype == "uint8_t" else 65535)
+
+
+def by_form(repeat: Any, bits: Any, preset: Any) -> dict[str, Any]:
+    """A choice for each form that repeats."""
+    return {"repeat": repeat, "bits": bits, "preset": preset}
+
+
+MASKS: dict[str, tuple[Param, ...]] = by_form((MASK,), BITS, ())
+MASK_TEXTS: dict[str, str] = by_form("{mask}", "mask", PLACEHOLDER)
+MASK_DOCS: dict[str, str] = by_form(REPEATED, BY_BITS, PRESET)
+
+
+def unset_mask(types: tuple[str, ...]) -> str:
+    """Template arguments of a call that leaves the mask to the register."""
+    return f"<{', '.join(f'{{{t}}}' for t in types)}, false>"
+
+
+def masked_span(operand: str, form: str) -> str:
+    """Elements an operand of a form with repeats reaches; in counter mode there may be more."""
+    return "extent" if form == "preset" else repeat_span(operand)
 
 
 def repeat_span(operand: str) -> str:
@@ -82,13 +108,13 @@ class Family:
         """Operand names."""
         return ("dst", "src0", "src1") if self.sources == 2 else ("dst", "src")[: self.sources + 1]
 
-    def operands(self, repeat: bool) -> tuple[Operand, ...]:
-        """The operands of the count or of the repeat forms."""
+    def operands(self, form: str) -> tuple[Operand, ...]:
+        """The operands of a form."""
         out = []
         for name in self.names:
             rw = "r" if name != "dst" else "rw" if self.updates else "w"
             kind = self.types[0] if name == "dst" else self.types[-1]
-            span = repeat_span(name) if repeat else "count"
+            span = "count" if form == "count" else masked_span(name, form)
             out.append(Operand(name=name, spaces=UB, rw=rw, span=span, dtype=kind))
         return tuple(out)
 
@@ -117,12 +143,13 @@ class Family:
         """Template parameters of the repeat forms."""
         return ", ".join(f"typename {t}" for t in self.types) + ", bool isSetMask = true"
 
-    def texts(self, rest: str, bits: bool = False) -> dict[str, Any]:
+    def texts(self, rest: str, form: str) -> dict[str, Any]:
         """The ``emit`` and ``renamed`` of a call with these arguments."""
+        template = unset_mask(self.types) if form == "preset" else ""
 
         def call(name: str) -> str:
-            text = f"AscendC::{name}{rest}"
-            return with_bits(text) if bits else text
+            text = f"AscendC::{name}{template}{rest}"
+            return with_bits(text) if form == "bits" else text
 
         cann, later = self.renamed
         renamed = (Renamed(cann=cann, emit=call(later)),) if later else ()
@@ -135,13 +162,13 @@ class Family:
             name=self.name,
             pipe=Pipe.V,
             core=AIV,
-            operands=self.operands(repeat=False),
+            operands=self.operands("count"),
             params=(*self.scalars, self.count),
             types=self.types,
             dtypes=self.dtypes,
             lane=self.lane,
             form="count",
-            **self.texts(f"({self.arguments}, {{count}});"),
+            **self.texts(f"({self.arguments}, {{count}});", "count"),
             template=self.masked_template if self.scalar and len(self.types) == 1 else "",
             timing=self.timing,
             doc=self.doc,
@@ -149,31 +176,29 @@ class Family:
         )
 
     def repeat_row(self, form: str) -> Instr:
-        """The form with a mask count or a bit mask."""
+        """The form with a mask count, a bit mask or the mask of the register."""
         struct = "BinaryRepeatParams" if self.sources == 2 else "UnaryRepeatParams"
         steps = ", ".join(f"{{{p.name}}}" for p in self.strides)
-        mask = "{mask}" if form == "repeat" else "mask"
-        rest = f"({self.arguments}, {mask}, {{repeat}}, AscendC::{struct}({steps}));"
-        masks = (MASK,) if form == "repeat" else BITS
+        rest = f"({self.arguments}, {MASK_TEXTS[form]}, {{repeat}}, AscendC::{struct}({steps}));"
         return Instr(
             key=f"{self.key}_{form}",
             name=self.name,
             pipe=Pipe.V,
             core=AIV,
-            operands=self.operands(repeat=True),
-            params=(*self.scalars, *masks, REPEAT, *self.strides),
+            operands=self.operands(form),
+            params=(*self.scalars, *MASKS[form], REPEAT, *self.strides),
             types=self.types,
             dtypes=self.dtypes,
             lane=self.lane,
             form=form,
-            **self.texts(rest, bits=form == "bits"),
+            **self.texts(rest, form),
             template=self.masked_template,
             timing=self.timing,
             accumulates=self.accumulates,
-            doc=self.doc + (REPEATED if form == "repeat" else BY_BITS),
+            doc=self.doc + MASK_DOCS[form],
             source=self.source,
         )
 
     def rows(self) -> tuple[Instr, ...]:
         """Every form."""
-        return (self.count_row(), self.repeat_row("repeat"), self.repeat_row("bits"))
+        return (self.count_row(), *map(self.repeat_row, MASKS))

@@ -208,8 +208,8 @@ def cycles(
     registers: Mapping[str, int] | None = None,
 ) -> int:
     """Cycles that one instruction occupies its pipe, without the head of a vector instruction."""
-    namespace: dict[str, Any] = dict.fromkeys(REGISTERS, 0)
-    namespace |= {**(registers or {}), **k, **helpers(k), **params}
+    held = {**REGISTERS, **(registers or {})}
+    namespace: dict[str, Any] = {**held, **k, **helpers(k), **params}
     for operand, space in zip(row.operands, spaces, strict=True):
         dtype = operand_dtype(row, operand, dtypes)
         namespace |= {operand.name: space, **sizes(dtype, f"_{operand.name}")}
@@ -220,6 +220,9 @@ def cycles(
     widest = max(ITEMSIZE[operand_dtype(row, operand, dtypes)] for operand in row.operands)
     if row.repeats:
         repeats = evaluate(row.repeats, namespace)
+    elif held["mask_counter"] and ("mask_low" in params or row.form == "preset"):
+        count = params.get("mask_low", held["vector_mask_low"])
+        repeats = ceildiv(count * widest, REPEAT_BYTES)
     elif "count" in params:
         repeats = ceildiv(params["count"] * widest, REPEAT_BYTES)
     else:

@@ -89,6 +89,7 @@ def names_inc() -> str:
             f"constexpr int kConstants = {len(constants)};\n",
             f"constexpr int kTimings = {len(timing_keys())};\n",
             f"constexpr int kRegisters = {len(REGISTERS)};\n",
+            f"constexpr int64_t kFirstValues[] = {{{', '.join(map(str, REGISTERS.values()))}}};\n",
             f"constexpr int kMaxOperands = {max(len(r.operands) for r in TABLE.values())};\n",
             f"constexpr int kMaxParams = {max(len(r.params) for r in TABLE.values())};\n",
             f"constexpr int kMaxDynamic = {MAX_DYNAMIC};\n",

@@ -34,10 +34,6 @@ def _legal(row: Instr) -> str:
 def _issue(w: Wrapper, names: tuple[str, ...], indent: str) -> str:
     row, types = w.row, ", ".join(w.row.types)
     lines = []
-    if "isSetMask" in w.template:
-        lines.append(
-            'static_assert(isSetMask, "the twin sets the mask of every instruction itself");'
-        )
     lines.append(f'static const int32_t row = twin::Find<{types}>("{row.key}");')
     in_template = [p for p in row.params if re.search(rf" {p.name}(,|$)", w.template)]
     lines += [
@@ -69,12 +65,26 @@ def _known_types(members: list[Wrapper]) -> str:
     return f"  static_assert({legal},\n                {message});\n"
 
 
+def _mask_is_set(members: list[Wrapper]) -> str:
+    """An assertion that the call sets its mask, where no row leaves that to the register."""
+    if "bool isSetMask" not in members[0].template or any(m.row.form == "preset" for m in members):
+        return ""
+    message = "pass MASK_PLACEHOLDER to leave the mask to the register"
+    return f'  static_assert(isSetMask, "{message}");\n'
+
+
+def _fixed(w: Wrapper) -> str:
+    """An assertion that the template arguments are those of the only row."""
+    fixed = w.constants if w.constants != "isSetMask" else ""
+    return f'  static_assert({fixed}, "{w.name} has no other form here");\n' if fixed else ""
+
+
 def _body(members: list[Wrapper]) -> str:
     """The rows of one declaration, each behind what tells it apart."""
     names = members[0].names
-    assertion = _known_types(members)
+    assertion = _known_types(members) + _mask_is_set(members)
     if len(members) == 1 and not members[0].conditions:
-        return assertion + _issue(members[0], names, "  ")
+        return assertion + _fixed(members[0]) + _issue(members[0], names, "  ")
     spaces = {tuple(o.spaces for o in w.row.operands) for w in members}
     arms = []
     for w in members:

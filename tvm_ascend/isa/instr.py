@@ -112,7 +112,8 @@ class Instr:
     order. ``lane`` gives the meaning of lane-wise rows over operand names, in the dtype of the
     sources; others name a C++ body file in ``body``. ``form``: ``count`` (contiguous, ``count``
     elements), ``repeat`` (the first ``mask`` lanes of each of ``repeat`` repeats, with strides),
-    ``bits`` (lanes chosen by the words ``mask_low`` and ``mask_high``) or ``""``.
+    ``bits`` (lanes chosen by the words ``mask_low`` and ``mask_high``), ``preset`` (lanes, or in
+    counter mode elements, chosen by the vector mask register) or ``""``.
 
     ``emit`` is the Ascend C statement; ``{x}`` is the rendered operand or parameter x, ``{T}`` a
     C++ type; an operand also has ``{x.tensor}`` and ``{x.offset}``. It is a call, or a block that

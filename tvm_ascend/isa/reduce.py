@@ -5,7 +5,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tvm_ascend.isa.forms import AIV, BITS, FLOATS, UB, repeat_span, with_bits
+from tvm_ascend.isa.forms import (
+    AIV,
+    FLOATS,
+    MASKS,
+    PLACEHOLDER,
+    UB,
+    by_form,
+    masked_span,
+    with_bits,
+)
 from tvm_ascend.isa.instr import Instr, Operand, Param, Pipe, Renamed
 
 OLD_TEMPLATE = "typename T, bool isSetMask = true"
@@ -19,7 +28,12 @@ ORDER = Param(
     declared="ReduceOrder",
 )
 ONLY_VALUE = ", AscendC::ReduceOrder::ORDER_ONLY_VALUE"
-BY_BITS = " The lanes are those of `mask_low` (0 to 63) and `mask_high` (64 to 127)."
+MASK_ARGUMENTS = by_form("{mask}", "mask", f"static_cast<int32_t>({PLACEHOLDER})")
+DOCS = by_form(
+    "",
+    " The lanes are those of `mask_low` (0 to 63) and `mask_high` (64 to 127).",
+    " The lanes are those of the vector mask register, in counter mode as many as it says.",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,15 +52,18 @@ class _Reduction:
     body: str = ""
     order: bool = False
 
-    def row(self, bits: bool) -> Instr:
-        """The form with a mask count or a bit mask."""
+    def row(self, form: str) -> Instr:
+        """The form with a mask count, a bit mask or the mask of the register."""
+        preset = form == "preset"
 
         def call(name: str, args: str) -> str:
-            text = f"AscendC::{name}({args.replace('{m}', 'mask' if bits else '{mask}')});"
-            return with_bits(text, const=True) if bits else text
+            text = f"AscendC::{name}({args.replace('{m}', MASK_ARGUMENTS[form])});"
+            return with_bits(text, const=True) if form == "bits" else text
 
-        types = f"<AscendC::ReduceType::{self.kind.upper()}, {{T}}, {{T}}>"
+        unset = ", false" if preset else ""
+        types = f"<AscendC::ReduceType::{self.kind.upper()}, {{T}}, {{T}}{unset}>"
         new_name = {"Whole": "ReduceRepeat", "Block": "ReduceDataBlock", "PairR": "ReducePairElem"}
+        masks = (MASK,) if form == "repeat" else MASKS[form]
         wide = tuple(
             Param(name=name, type="int32_t", low=0, high=high)
             for name, high in (
@@ -57,18 +74,25 @@ class _Reduction:
             )
         )
         return Instr(
-            key=f"{self.key}_bits" if bits else self.key,
+            key=self.key if form == "repeat" else f"{self.key}_{form}",
             name=self.name,
             pipe=Pipe.V,
             core=AIV,
             operands=(
-                Operand(name="dst", spaces=UB, rw="w", span=self.span, align=self.align),
-                Operand(name="src", spaces=UB, rw="r", span=repeat_span("src")),
+                Operand(
+                    name="dst",
+                    spaces=UB,
+                    rw="w",
+                    span="extent" if preset else self.span,
+                    align=self.align,
+                ),
+                Operand(name="src", spaces=UB, rw="r", span=masked_span("src", form)),
             ),
-            params=(*(BITS if bits else (MASK,)), *wide, *((ORDER,) if self.order else ())),
+            params=(*masks, *wide, *((ORDER,) if self.order else ())),
             dtypes=FLOATS,
             body=self.body or self.key,
-            emit=call(f"{self.name}<{{T}}>", self.old),
+            form="preset" if preset else "",
+            emit=call(f"{self.name}<{{T}}{unset}>", self.old),
             template=OLD_TEMPLATE,
             renamed=(
                 Renamed(
@@ -78,7 +102,7 @@ class _Reduction:
                 ),
             ),
             timing=self.timing,
-            doc=self.doc + (BY_BITS if bits else ""),
+            doc=self.doc + DOCS[form],
             source="ASCEND 3.3",
         )
 
@@ -156,7 +180,7 @@ PAIR = _Reduction(
 )
 
 ROWS: tuple[Instr, ...] = tuple(
-    reduction.row(bits)
+    reduction.row(form)
     for reduction in (
         _whole("sum", "vcadd"),
         _whole("max", "vcmax"),
@@ -168,5 +192,5 @@ ROWS: tuple[Instr, ...] = tuple(
         _block("min", "vcgmin"),
         PAIR,
     )
-    for bits in (False, True)
+    for form in MASKS
 )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Registers of a core that rows set for later instructions; each one holds zero at first.
+"""Registers of a core that rows set for later instructions, and what each holds at first.
 
 A row names what it sets in ``Instr.sets``. An instruction sees the values of the moment it is
 issued, however late it runs. Timing texts may name registers like parameters.
@@ -12,7 +12,7 @@ SIDES = ("left", "right")
 
 FMATRIX = ("l1_h", "l1_w", "pad_left", "pad_right", "pad_top", "pad_bottom")
 
-REGISTERS: tuple[str, ...] = (
+ZERO_AT_FIRST: tuple[str, ...] = (
     "hf32",  # 1: Mmad rounds float32 operands to HF32 first
     "hf32_to_zero",  # 1: halfway cases of that go towards zero, 0: to the even neighbour
     "atomic",  # 0: stores replace, else 1 add, 2 max, 3 min
@@ -26,4 +26,14 @@ REGISTERS: tuple[str, ...] = (
     "src_nd_stride",
     "dst_nd_stride",
     "deq_scale",  # a scalar word of float16
+    "mask_counter",  # 1: the vector mask is a count of elements, 0: a bit for each lane
 )
+
+ALL_LANES = -1
+
+REGISTERS: dict[str, int] = dict.fromkeys(ZERO_AT_FIRST, 0) | {
+    # The vector mask: lanes 0 to 63 (or the count of elements), and lanes 64 to 127. Every form
+    # that carries a mask sets it; those with a count leave all lanes [doc: ASCEND 3.0].
+    "vector_mask_low": ALL_LANES,
+    "vector_mask_high": ALL_LANES,
+}

@@ -17,6 +17,7 @@ from tvm_ascend.isa import (
     fixpipe,
     gather,
     load,
+    mask,
     move,
     reduce,
     scalar,
@@ -27,7 +28,7 @@ from tvm_ascend.isa import (
 from tvm_ascend.isa.instr import Instr
 
 TABLE: dict[str, Instr] = {}
-VECTOR = (arithmetic, cast, compare, fill, gather, reduce, sort, transpose)
+VECTOR = (mask, arithmetic, cast, compare, fill, gather, reduce, sort, transpose)
 MATRIX = (move, data_copy, load, cube, fixpipe)
 FAMILIES = (*VECTOR, *MATRIX, sync, cross_core, scalar, cache, atomic, debug)
 for _row in (row for family in FAMILIES for row in family.ROWS):

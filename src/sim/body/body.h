@@ -36,6 +36,14 @@ inline void no_overlap(const Call& call, AccessList& list) {
   }
 }
 
+// Faults an instruction that looks at CmpMask when nothing a program may use is there.
+inline void need_cmp_mask(const Memories* memories, AccessList& list) {
+  if (memories == nullptr || memories->cmp_mask().known) return;
+  list.fault(
+      "looks at CmpMask, which holds no comparison: a Select with a mask of its own overwrites it; "
+      "call Compare without dst, or SetCmpMask, just before");
+}
+
 inline int64_t div_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 }  // namespace tvm_ascend::sim

@@ -84,6 +84,35 @@ void compare(const Call& call, Memories& memories) {
   }
 }
 
+void access_mask(const Call& call, AccessList& list) {
+  if (!check_mask(call, list)) return;
+  for (int i = 0; i < call.op->n_operands; ++i) masked_access(call, i, AccessKind::Read, list);
+}
+
+// Lanes that the mask leaves out give no bit [guess].
+template <typename T>
+void compare_to_mask(const Call& call, Memories& memories) {
+  const Strided<const T> first(call, 0, memories.operand<const T>(call, 0));
+  const Strided<const T> second(call, 1, memories.operand<const T>(call, 1));
+  CmpMask& mask = memories.cmp_mask();
+  mask = {};
+  each_run(call, [&](int64_t repeat, const LaneRun& run) {
+    for (int64_t lane = run.first; lane < run.first + run.count; ++lane) {
+      if (holds(plain(*first.at(repeat, lane)), plain(*second.at(repeat, lane)), mode_of(call)))
+        mask.bytes[lane / kBits] |= static_cast<uint8_t>(1U << (lane % kBits));
+    }
+  });
+  mask.known = true;
+}
+
+void run_mask(Call& call, Memories& memories) {
+  if (call.dtype(0) == DType::float16) {
+    compare_to_mask<Half>(call, memories);
+  } else {
+    compare_to_mask<float>(call, memories);
+  }
+}
+
 void run(Call& call, Memories& memories) {
   switch (call.dtype(1)) {
     case DType::float16:
@@ -99,5 +128,7 @@ void run(Call& call, Memories& memories) {
 
 extern const Body body_compare;
 const Body body_compare{access, run};
+extern const Body body_compare_mask;
+const Body body_compare_mask{access_mask, run_mask};
 
 }  // namespace tvm_ascend::sim

@@ -20,12 +20,15 @@ void access(const Call& call, AccessList& list) {
   if (!check_mask(call, list)) return;
   masked_access(call, 1, AccessKind::Read, list);
   const int64_t size = call.itemsize(0);
-  int64_t done = 0;  // groups before this one are listed
-  for (const LaneRun& run : LaneRuns(call)) {
-    const int64_t first = std::max(done, run.first / kLanes(call));
-    done = (run.first + run.count - 1) / kLanes(call) + 1;
-    list.add(AccessKind::Write, 0, first * size, (done - first) * size,
-             call.params[call.op->repeat], dst_repeat(call) * unit<kLanes>(call));
+  const int64_t repeat = dst_repeat(call) * unit<kLanes>(call);
+  for (const LaneGroup& group : LaneGroups(call)) {
+    int64_t done = 0;  // groups of lanes before this one are listed
+    for (const LaneRun& run : group.runs) {
+      const int64_t first = std::max(done, run.first / kLanes(call));
+      done = (run.first + run.count - 1) / kLanes(call) + 1;
+      list.add(AccessKind::Write, 0, group.first * repeat + first * size, (done - first) * size,
+               group.repeats, repeat);
+    }
   }
 }
 

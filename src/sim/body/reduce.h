@@ -57,16 +57,17 @@ inline int64_t dst_repeat(const Call& call) { return call.params[call.op->rep[0]
 template <typename T, typename Visit>
 void each_repeat(const Call& call, Memories& memories, Visit visit) {
   const Strided<const T> src(call, 1, memories.operand<const T>(call, 1));
-  const LaneRuns runs(call);
-  for (int64_t repeat = 0; repeat < call.params[call.op->repeat]; ++repeat) {
-    Lanes<T> lanes;
-    for (const LaneRun& run : runs) {
-      for (int64_t lane = run.first; lane < run.first + run.count; ++lane) {
-        lanes.value[lane] = *src.at(repeat, lane);
-        lanes.active[lane] = true;
+  for (const LaneGroup& group : LaneGroups(call)) {
+    for (int64_t repeat = group.first; repeat < group.first + group.repeats; ++repeat) {
+      Lanes<T> lanes;
+      for (const LaneRun& run : group.runs) {
+        for (int64_t lane = run.first; lane < run.first + run.count; ++lane) {
+          lanes.value[lane] = *src.at(repeat, lane);
+          lanes.active[lane] = true;
+        }
       }
+      visit(repeat, lanes);
     }
-    visit(repeat, lanes);
   }
 }
 

@@ -24,7 +24,7 @@ void access(const Call& call, AccessList& list) {
     list.fault("dst is not at a multiple of " + std::to_string(unit(call)) + " bytes");
   masked_access(call, 1, AccessKind::Read, list);
   if (LaneRuns(call).empty()) return;
-  list.add(AccessKind::Write, 0, 0, unit(call), call.params[call.op->repeat],
+  list.add(AccessKind::Write, 0, 0, unit(call), masked_repeats(call),
            dst_repeat(call) * unit(call));
 }
 

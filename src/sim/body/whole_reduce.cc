@@ -11,7 +11,7 @@ void access(const Call& call, AccessList& list) {
   masked_access(call, 1, AccessKind::Read, list);
   if (LaneRuns(call).empty()) return;
   const int64_t size = call.itemsize(0);
-  list.add(AccessKind::Write, 0, 0, size, call.params[call.op->repeat], dst_repeat(call) * size);
+  list.add(AccessKind::Write, 0, 0, size, masked_repeats(call), dst_repeat(call) * size);
 }
 
 template <typename Op>
