@@ -24,7 +24,14 @@ void apply(T* dst, const std::array<const U*, 2>& src, U scalar, int64_t count) 
 }
 
 template <typename Lane, typename T, typename U>
-void apply_repeats(const Call& call, T* dst, const std::array<const U*, 2>& src, U scalar) {
+void apply_and_saturate(T* dst, const std::array<const U*, 2>& src, U scalar, int64_t count) {
+  apply<Lane>(dst, src, scalar, count);
+  for (int64_t i = 0; i < count; ++i) dst[i] = saturated(dst[i]);
+}
+
+template <typename Lane, typename T, typename U>
+void apply_repeats(const Call& call, T* dst, const std::array<const U*, 2>& src, U scalar,
+                   decltype(&apply<Lane, T, U>) each) {
   constexpr auto kWidest = static_cast<int64_t>(std::max(sizeof(T), sizeof(U)));
   const Strided<T> to(call, 0, dst);
   const Strided<const U> first(call, Lane::kSources > 0 ? 1 : 0, src[0]);
@@ -38,7 +45,7 @@ void apply_repeats(const Call& call, T* dst, const std::array<const U*, 2>& src,
       const int64_t count = std::min(end, (lane / step + 1) * step) - lane;
       const std::array<const U*, 2> at = {Lane::kSources > 0 ? first.at(repeat, lane) : nullptr,
                                           Lane::kSources > 1 ? second.at(repeat, lane) : nullptr};
-      apply<Lane>(to.at(repeat, lane), at, scalar, count);
+      each(to.at(repeat, lane), at, scalar, count);
       lane += count;
     }
   });
@@ -53,10 +60,12 @@ void run_lanes(const Call& call, Memories& memories) {
   for (int i = 0; i < Lane::kSources; ++i) src[i] = memories.operand<const U>(call, i + 1);
   T* dst = memories.operand<T>(call, 0);
   const U scalar = op.scalar < 0 ? U() : scalar_from_word<U>(call.params[op.scalar]);
+  auto* each =
+      Lane::kComputes && saturates(call) ? &apply_and_saturate<Lane, T, U> : &apply<Lane, T, U>;
   if (op.form == Form::Count) {
-    apply<Lane>(dst, src, scalar, call.params[op.count]);
+    each(dst, src, scalar, call.params[op.count]);
   } else {
-    apply_repeats<Lane>(call, dst, src, scalar);
+    apply_repeats<Lane>(call, dst, src, scalar, each);
   }
 }
 

@@ -261,6 +261,19 @@ inline Int<I> shift_right(Int<I> a, Int<I> by) {
   return Int<I>(static_cast<int64_t>(a.bits) >> amount);
 }
 
+// A result as bit 48 of CTRL has it: where 16-bit floats saturate, none of them is inf or NaN.
+inline bool saturates(const Call& call) { return call.registers[Register::ctrl_48] == 0; }
+template <typename T>
+inline T saturated(T value) {
+  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat>) {
+    constexpr float kLargest = std::is_same_v<T, Half> ? 65504.0F : 0x1.FEp127F;
+    const auto wide = float(value);
+    if (wide != wide) return T(0.0F);
+    if (std::isinf(wide)) return T(std::copysign(kLargest, wide));
+  }
+  return value;
+}
+
 // The result of a lane function in the dtype of dst: to an integer it rounds to nearest even and
 // saturates, NaN gives 0.
 template <typename To, typename From>

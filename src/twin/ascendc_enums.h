@@ -32,6 +32,11 @@ namespace AscendC {
 
 constexpr uint64_t MASK_PLACEHOLDER = 0;
 
+enum class SaturationMode : uint8_t {
+  FLOAT,
+  CAST,
+};
+
 enum class MaskMode : uint8_t {
   NORMAL = 0,
   COUNTER,

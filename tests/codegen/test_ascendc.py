@@ -17,7 +17,7 @@ from final_functions import (
 
 from tvm_ascend.codegen import ascendc, cexpr, ctext
 from tvm_ascend.codegen.ascendc import emit, row_text
-from tvm_ascend.errors import ScalarCodeError
+from tvm_ascend.errors import NeedsNewerCann, ScalarCodeError
 from tvm_ascend.isa.table import TABLE
 
 VERSIONS = ("8.3", "9.1")
@@ -43,7 +43,8 @@ def statement(source: str) -> str:
 
 @pytest.mark.parametrize("row", TABLE.values(), ids=list(TABLE))
 def test_emission(row, golden):
-    versions = [v for v in VERSIONS if v == VERSIONS[0] or row_text(row, v) != row.emit]
+    known = [v for v in VERSIONS if v >= row.since]
+    versions = [v for v in known if v == known[0] or row_text(row, v) != row.emit]
     text = ""
     for version in versions:
         for dtypes in row.dtypes:
@@ -52,6 +53,13 @@ def test_emission(row, golden):
         variable = row_function("kernel", row, row.dtypes[0], False)
         text += f"// run-time parameters\n{statement(emit(variable, version))}"
     golden(text, ".cce")
+
+
+def test_a_call_that_the_headers_lack_is_refused():
+    function = row_function("kernel", TABLE["set_ctrl_spr"], ())
+    with pytest.raises(NeedsNewerCann, match=r"SetCtrlSpr.*CANN 9\.1 and later.*CANN 9\.0"):
+        emit(function, "9.0")
+    assert "SetCtrlSpr<48, 48>(1);" in emit(function, "9.1")
 
 
 def test_names_follow_the_cann_version():

@@ -18,7 +18,7 @@ INCLUDE = '#include "kernel_operator.h"\n'
 @pytest.mark.parametrize("cann", ["8.3", "9.1"])
 def test_every_row_compiles(cann, tmp_path):
     sources = []
-    for row in TABLE.values():
+    for row in (row for row in TABLE.values() if row.since <= cann):
         for dtypes in row.dtypes:
             for literal in (True, False):
                 name = "_".join((row.key, *dtypes, "literal" if literal else "variable"))

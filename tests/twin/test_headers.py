@@ -55,6 +55,8 @@ REFUSED = {
     "reduction of bits left to the register": "uint64_t m[2] = {0, 0};"
     " WholeReduceSum<float, false>(f, f, m, 1, 1, 1, 8);",
     "mask mode of no register": "SetVectorMask<half, 2>(0, 64);",
+    "another bit of CTRL": "SetCtrlSpr<53, 53>(1);",
+    "saturation of another kind": "SetSaturationFlag<SaturationMode::FLOAT>(true);",
     "mask of no element type": "SetVectorMask<bool>(0, 64);",
     "selection by an address": "Select<half, SELMODE::VSEL_TENSOR_TENSOR_MODE>(h, h, h, 1,"
     " BinaryRepeatParams());",

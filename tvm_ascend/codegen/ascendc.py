@@ -16,7 +16,7 @@ from tvm_ascend.codegen import walk
 from tvm_ascend.codegen.cexpr import C_TYPES, HELPERS, ExprPrinter, has_load
 from tvm_ascend.codegen.ctext import NameTable, wrap
 from tvm_ascend.codegen.walk import dtype_of
-from tvm_ascend.errors import at
+from tvm_ascend.errors import NeedsNewerCann, at
 from tvm_ascend.isa.instr import Instr, Param, Space
 from tvm_ascend.isa.scalar import ELEMENT_READ, ELEMENT_WRITE
 
@@ -253,6 +253,8 @@ class _Emitter:
             assert isinstance(node.value, tirx.IntImm), f"not an instruction: {node}"
             return
         issue = walk.resolve(self.kernel, node.value)
+        if issue.row.since and _version(issue.row.since) > _version(self.cann):
+            raise NeedsNewerCann(issue.row.name, issue.row.since, self.cann, node.span)
         dtypes = dict(zip(issue.row.types, issue.dtypes, strict=True))
         texts: dict[str, object] = {t: C_TYPES[d] for t, d in dtypes.items()}
         for operand, address in zip(issue.row.operands, issue.operands, strict=True):

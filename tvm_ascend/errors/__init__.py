@@ -106,6 +106,7 @@ from tvm_ascend.errors.schedule import (
     WorkDirNotWritable,
 )
 from tvm_ascend.errors.target import (
+    NeedsNewerCann,
     NotAnAscendTarget,
     UnknownChip,
     UnknownTarget,
@@ -152,6 +153,7 @@ __all__ = [
     "NoFixpipeCast",
     "NoThreads",
     "NoTuningRecord",
+    "NeedsNewerCann",
     "NoUnitForDtype",
     "NotAKernelError",
     "NotAMatmulTile",

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from tvm_ascend.errors.base import AscendError
+from tvm_ascend.errors.base import AscendError, place
 
 
 class UnknownTarget(AscendError):
@@ -34,4 +34,14 @@ class UnknownChip(AscendError):
         super().__init__(
             f"the target's model {model!r} is not in the chip table; known models are "
             f"{', '.join(known)}. Use a tag such as 'huawei/ascend-{known[0]}'."
+        )
+
+
+class NeedsNewerCann(AscendError):
+    """A call that the headers of the CANN version do not have."""
+
+    def __init__(self, name: str, since: str, cann: str, span: object) -> None:
+        super().__init__(
+            f"{place(span)}`{name}` is in the headers of CANN {since} and later, and code for CANN "
+            f"{cann} was asked for. Leave the call out, or pass options=Options(cann={since!r})."
         )

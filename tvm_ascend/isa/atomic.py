@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows that change how later instructions compute or store: atomic stores to GM, HF32."""
+"""Rows that change how later instructions compute or store: atomics, HF32, saturation."""
 
 from __future__ import annotations
 
@@ -51,6 +51,34 @@ def _hf32(key: str, name: str, register: str, doc: str) -> Instr:
     )
 
 
+def _saturation(
+    key: str, emit: str, template: str, sets: dict[str, str], core: tuple[CoreType, ...], doc: str
+) -> Instr:
+    (name,) = sets.values()
+    return Instr(
+        key=key,
+        name=emit.split("<")[0],
+        pipe=Pipe.S,
+        core=core,
+        operands=(),
+        params=(_FLAGS[name],),
+        types=(),
+        dtypes=((),),
+        sets=sets,
+        emit=f"AscendC::{emit}({{{name}}});",
+        template=template,
+        cycles="REGISTER_ISSUE",
+        doc=doc,
+        source="ASCEND 3.0",
+        since="9.1",
+    )
+
+
+_FLAGS = {
+    "value": Param(name="value", type="int64_t", low=0, high=1, declared="int64_t"),
+    "enable": Param(name="enable", type="bool", low=0, high=1, declared="bool"),
+}
+
 ROWS: tuple[Instr, ...] = (
     *(
         _atomic(
@@ -89,5 +117,22 @@ ROWS: tuple[Instr, ...] = (
         "SetHF32TransMode",
         "hf32_to_zero",
         "Whether that rounding sends halfway cases towards zero instead of to the even neighbour.",
+    ),
+    _saturation(
+        "set_ctrl_spr",
+        "SetCtrlSpr<48, 48>",
+        "int8_t startBit, int8_t endBit",
+        {"ctrl_48": "value"},
+        BOTH,
+        "Bit 48 of CTRL: 1 lets later results of half and bfloat16 be inf and NaN, 0 saturates "
+        "them: inf becomes the largest value, NaN zero. Moves do not saturate [guess].",
+    ),
+    _saturation(
+        "set_saturation_flag_cast",
+        "SetSaturationFlag<AscendC::SaturationMode::CAST>",
+        "SaturationMode mode",
+        {"cast_saturates": "enable"},
+        (CoreType.AIV,),
+        "Whether later Cast to integers saturate, or keep the low bits of what does not fit.",
     ),
 )

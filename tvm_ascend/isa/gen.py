@@ -319,6 +319,7 @@ def _lane_functor(row: Instr) -> str:
         f"struct Lane_{row.key} {{\n"
         f"  static constexpr int kSources = {len(sources)};\n"
         f"  static constexpr bool kReadsDst = {str(reads_dst).lower()};\n"
+        f"  static constexpr bool kComputes = {str(not row.lane.isidentifier()).lower()};\n"
         f"  template <typename T, typename U>\n"
         f"  static T eval({args}) {{ return converted<T>({body}); }}\n}};\n"
     )

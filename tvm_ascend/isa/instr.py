@@ -132,7 +132,7 @@ class Instr:
     ``sets``: registers (``registers.py``) that the instruction sets, each to a parameter, an
     operand's address, the dtype of the scalar (by its type variable) or an integer; a ``typename``
     gives the dtype. Such a row has
-    neither ``lane`` nor ``body``.
+    neither ``lane`` nor ``body``. ``since``: the first CANN version whose headers have the call.
     """
 
     key: str
@@ -157,4 +157,5 @@ class Instr:
     template: str = ""
     renamed: tuple[Renamed, ...] = field(default=())
     sets: Mapping[str, str] = field(default_factory=dict)
+    since: str = ""
     choices: Mapping[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)

@@ -32,6 +32,10 @@ ZERO_AT_FIRST: tuple[str, ...] = (
 ALL_LANES = -1
 
 REGISTERS: dict[str, int] = dict.fromkeys(ZERO_AT_FIRST, 0) | {
+    # Bit 48 of CTRL, 0: results of half and bfloat16 saturate, so that inf becomes the largest
+    # value and NaN zero. Sources contradict each other on the first value [doc: ASCEND 3.0].
+    "ctrl_48": 1,
+    "cast_saturates": 1,  # 0: integers that Cast cannot hold keep their low bits
     # The vector mask: lanes 0 to 63 (or the count of elements), and lanes 64 to 127. Every form
     # that carries a mask sets it; those with a count leave all lanes [doc: ASCEND 3.0].
     "vector_mask_low": ALL_LANES,

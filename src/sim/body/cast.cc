@@ -79,10 +79,17 @@ T round_to_float(double x, Round mode) {
   return T(std::copysign(away ? HUGE_VAL : kFormat.largest, x));
 }
 
+// What does not fit becomes the largest value, or keeps its low bits; inf has none [guess].
 template <typename I>
-Int<I> round_to_int(double x, Round mode) {
+Int<I> round_to_int(double x, Round mode, bool saturate) {
   if (std::isnan(x)) return Int<I>(0);
   const double rounded = round_to_integer(x, mode);
+  if (!saturate && std::isfinite(x)) {
+    constexpr double kWords = 0x1p64;
+    const double low = std::fmod(rounded, kWords);
+    const auto word = low < 0 ? -static_cast<uint64_t>(-low) : static_cast<uint64_t>(low);
+    return Int<I>(static_cast<int64_t>(word));
+  }
   constexpr I kLow = std::numeric_limits<I>::min();
   constexpr I kHigh = std::numeric_limits<I>::max();
   // As a double the largest int64 is one more than itself.
@@ -116,8 +123,13 @@ double widen(T value) {
   }
 }
 
+template <typename T>
+constexpr bool kIsInteger = false;
+template <typename I>
+constexpr bool kIsInteger<Int<I>> = true;
+
 template <typename To, typename From>
-To convert(From from, Round mode) {
+To convert(From from, Round mode, bool saturate) {
   if constexpr (std::is_same_v<To, float> && std::is_same_v<From, float>) {
     return static_cast<float>(round_to_integer(from, mode)) + 0.0f;
   } else if constexpr (std::is_same_v<To, float> && std::is_same_v<From, Half>) {
@@ -132,8 +144,11 @@ To convert(From from, Round mode) {
     return round_to_float<To>(widen(from), mode);
   } else if constexpr (std::is_same_v<To, float>) {
     return round_to_float<To>(widen(from), mode);
+  } else if constexpr (kIsInteger<From>) {
+    if (!saturate) return To(static_cast<int64_t>(from.bits));
+    return round_to_int<decltype(To::bits)>(widen(from), mode, saturate);
   } else {
-    return round_to_int<decltype(To::bits)>(widen(from), mode);
+    return round_to_int<decltype(To::bits)>(widen(from), mode, saturate);
   }
 }
 
@@ -142,7 +157,12 @@ void convert_all(const Call& call, Memories& memories) {
   using To = typename LaneType<kTo>::type;
   using From = typename LaneType<kFrom>::type;
   const auto mode = static_cast<Round>(call.params[0]);
-  each_lane<To, From>(call, memories, [mode](From from) { return convert<To>(from, mode); });
+  const bool wraps = call.registers[Register::cast_saturates] == 0;
+  const bool finite = saturates(call);
+  each_lane<To, From>(call, memories, [=](From from) {
+    const To to = convert<To>(from, mode, !wraps);
+    return finite ? saturated(to) : to;
+  });
 }
 
 template <DType kTo>

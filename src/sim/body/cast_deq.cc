@@ -9,8 +9,10 @@ namespace {
 
 void run(Call& call, Memories& memories) {
   const auto scale = bit_cast<double>(call.registers[Register::deq_scale]);
-  each_lane<Half, Int<int32_t>>(call, memories, [scale](Int<int32_t> from) {
-    return Half(static_cast<double>(from.bits) * scale);
+  const bool finite = saturates(call);
+  each_lane<Half, Int<int32_t>>(call, memories, [=](Int<int32_t> from) {
+    const Half to(static_cast<double>(from.bits) * scale);
+    return finite ? saturated(to) : to;
   });
 }
 

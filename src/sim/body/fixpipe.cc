@@ -81,6 +81,7 @@ uint8_t convert(From x, const Quantiser& by, uint8_t) {
 
 template <typename To, typename From>
 void drain(const Drain& drain, const Call& call, Memories& memories) {
+  const bool finite = saturates(call);
   for (int64_t i = 0; i < drain.matrices; ++i) {
     uint8_t* dst = memories.operand<uint8_t>(call, 0) + i * drain.dst_matrix;
     const auto* src = reinterpret_cast<const From*>(memories.operand<const uint8_t>(call, 1) +
@@ -95,7 +96,8 @@ void drain(const Drain& drain, const Call& call, Memories& memories) {
       for (int64_t row = 0; row < drain.m; ++row) {
         From x = from[row * Drain::kSide];
         if (drain.relu && x <= From(0)) x = From(0);
-        const To result = convert(x, by, To());
+        const To converted = convert(x, by, To());
+        const To result = finite ? saturated(converted) : converted;
         store(call, dst + drain.target(row, column), &result, sizeof(To));
       }
     }

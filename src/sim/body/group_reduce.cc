@@ -42,7 +42,7 @@ void run(Call& call, Memories& memories) {
       const int64_t base = repeat * dst_repeat(call) * (lanes.kCount / count);
       for (int64_t group = 0; group < lanes.kCount / count; ++group) {
         if (lanes.template reduce<Op>(group * count, count))
-          dst[base + group] = lanes.value[group * count];
+          dst[base + group] = result_of(call, lanes.value[group * count]);
       }
     });
   });

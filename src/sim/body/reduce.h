@@ -51,6 +51,11 @@ struct Lanes {
   }
 };
 
+template <typename T>
+T result_of(const Call& call, T value) {
+  return saturates(call) ? saturated(value) : value;
+}
+
 inline int64_t dst_repeat(const Call& call) { return call.params[call.op->rep[0]]; }
 
 // Calls visit(repeat, lanes) with the lanes of each repeat of operand 1.

@@ -66,7 +66,8 @@ void run(Call& call, Memories& memories) {
       const Lanes<T> before = lanes;
       if (!lanes.template reduce<Op>(0, lanes.kCount)) return;
       const int64_t lane = find(before, lanes.value[0]);
-      store(dst + repeat * dst_repeat(call) * unit(call), order_of(call), lanes.value[0], lane);
+      store(dst + repeat * dst_repeat(call) * unit(call), order_of(call),
+            result_of(call, lanes.value[0]), lane);
     });
   });
 }

@@ -21,7 +21,7 @@ void run(Call& call, Memories& memories) {
     T* dst = memories.operand<T>(call, 0);
     each_repeat<T>(call, memories, [&](int64_t repeat, Lanes<T>& lanes) {
       if (lanes.template reduce<Op>(0, lanes.kCount))
-        dst[repeat * dst_repeat(call)] = lanes.value[0];
+        dst[repeat * dst_repeat(call)] = result_of(call, lanes.value[0]);
     });
   });
 }
