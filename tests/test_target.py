@@ -12,7 +12,7 @@ from tvm.script import tirx as T
 from tvm.target import Target
 
 from tvm_ascend.errors import NotAnAscendTarget, UnknownChip, UnknownTarget
-from tvm_ascend.hw import CHIPS, DEFAULT_CHIP
+from tvm_ascend.hw import CHECKED_CHIPS, CHIPS, DEFAULT_CHIP
 from tvm_ascend.target import MODEL_OF_TAG, as_target, chip_of, is_ascend
 
 
@@ -22,7 +22,7 @@ def nothing(A: T.Buffer((16,), "float32")):
 
 
 def test_import_tvm_alone_resolves_every_tag():
-    tags = ["ascend", *(f"huawei/ascend-{model}" for model in CHIPS)]
+    tags = ["ascend", *(f"huawei/ascend-{model}" for model in (*CHIPS, *CHECKED_CHIPS))]
     code = f"""
 import sys
 from tvm.target import Target
@@ -31,7 +31,7 @@ print([name for name in sys.modules if name in ("tvm_ascend.build", "tvm_ascend.
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     models, loaded = done.stdout.splitlines()
-    assert models == str([DEFAULT_CHIP, *CHIPS])
+    assert models == str([DEFAULT_CHIP, *CHIPS, *CHECKED_CHIPS])
     assert loaded == "[]"
 
 
@@ -39,8 +39,8 @@ print([name for name in sys.modules if name in ("tvm_ascend.build", "tvm_ascend.
 def test_tag_names_its_chip(tag):
     target = as_target(tag)
     assert is_ascend(target)
-    assert chip_of(target) is CHIPS[MODEL_OF_TAG[tag]]
-    assert chip_of(target.with_host("llvm")) is CHIPS[MODEL_OF_TAG[tag]]
+    chip = (CHIPS | CHECKED_CHIPS)[MODEL_OF_TAG[tag]]
+    assert chip_of(target) is chip_of(target.with_host("llvm")) is chip
 
 
 def test_chip_of_a_function():

@@ -15,6 +15,7 @@ from tvm_ascend.schedule.default import apply_default_schedule
 from tvm_ascend.schedule.tiling import Tiling
 from tvm_ascend.target import chip_of
 from tvm_ascend.transform.check_bounds import CheckBounds
+from tvm_ascend.transform.check_chip import CheckChip
 from tvm_ascend.transform.check_kernel import check_kernel, name_of
 from tvm_ascend.transform.clean_cache import CleanCache
 from tvm_ascend.transform.clip_tiles import ClipTiles
@@ -46,7 +47,7 @@ STAGES: dict[str, tuple[Callable[[], tvm.ir.transform.Pass], ...]] = {
     "split": (SplitCores,),
     "planned": (PlanMemory,),
     "synced": (InsertSync, IssueAhead, CleanCache),
-    "final": (Legalize,),
+    "final": (Legalize, CheckChip),
 }
 """Stage name -> the passes that lead to it from the stage before."""
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tvm.target import Target, register_tag
 
 from .errors import NotAnAscendTarget, UnknownChip, UnknownTarget
-from .hw import CHIPS, DEFAULT_CHIP
+from .hw import CHECKED_CHIPS, CHIPS, DEFAULT_CHIP
 
 if TYPE_CHECKING:
     from tvm.tirx import PrimFunc
@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from .hw.chip import ChipSpec
 
 DEFAULT_TAG = "ascend"
-MODEL_OF_TAG = {DEFAULT_TAG: DEFAULT_CHIP} | {f"huawei/ascend-{model}": model for model in CHIPS}
+ALL_CHIPS = CHIPS | CHECKED_CHIPS
+MODEL_OF_TAG = {DEFAULT_TAG: DEFAULT_CHIP} | {
+    f"huawei/ascend-{model}": model for model in ALL_CHIPS
+}
 
 
 def register_tags() -> None:
@@ -53,6 +56,6 @@ def chip_of(target_or_func: Target | PrimFunc) -> ChipSpec:
     if not is_ascend(target):
         raise NotAnAscendTarget(f"target {target.kind.name!r}")
     model = str(target.attrs.get("model", ""))
-    if model not in CHIPS:
+    if model not in ALL_CHIPS:
         raise UnknownChip(model, list(CHIPS))
-    return CHIPS[model]
+    return ALL_CHIPS[model]

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tvm_ascend import errors
-from tvm_ascend.hw import CHIPS
+from tvm_ascend.hw import CHECKED_CHIPS, CHIPS
 from tvm_ascend.hw.chip import ChipSpec
 from tvm_ascend.isa.instr import Instr, Param
 from tvm_ascend.isa.table import TABLE
@@ -78,7 +78,7 @@ def instructions() -> str:
 
 
 def _tags_of(chip: ChipSpec) -> str:
-    return ", ".join(f"`{tag}`" for tag, model in MODEL_OF_TAG.items() if CHIPS[model] is chip)
+    return ", ".join(f"`{tag}`" for tag, model in MODEL_OF_TAG.items() if model == chip.name)
 
 
 def chips() -> str:
@@ -97,7 +97,23 @@ def chips() -> str:
         for chip in CHIPS.values()
     ]
     head = ("chip", "tags", "Cube cores", "Vector cores", "MHz", "UB", "L1", "L0C (bytes)")
-    return f"# Chips\n\n{_table(head, rows)}"
+    checked = [
+        (
+            chip.title,
+            _tags_of(chip),
+            *(str(chip.physical_bytes(space)) for space in ("ub", "l1", "l0c", "bt", "fb")),
+            ", ".join(f"`{name}`" for name in chip.deltas.absent),
+            "; ".join(chip.deltas.not_modelled),
+        )
+        for chip in CHECKED_CHIPS.values()
+        if chip.deltas is not None
+    ]
+    checked_head = ("chip", "tag", "UB", "L1", "L0C", "BT", "FB (bytes)", "absent", "not modelled")
+    return (
+        f"# Chips\n\n{_table(head, rows)}\n\n## Checked only\n\nKernels are checked against the "
+        "memories and instructions of these chips and then refused, because a part of them is not "
+        f"modelled.\n\n{_table(checked_head, checked)}"
+    )
 
 
 def stages() -> str:

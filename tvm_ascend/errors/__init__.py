@@ -106,6 +106,8 @@ from tvm_ascend.errors.schedule import (
     WorkDirNotWritable,
 )
 from tvm_ascend.errors.target import (
+    AbsentInstruction,
+    ChipNotModelled,
     NeedsNewerCann,
     NotAnAscendTarget,
     UnknownChip,
@@ -113,6 +115,7 @@ from tvm_ascend.errors.target import (
 )
 
 __all__ = [
+    "AbsentInstruction",
     "AccumulatorFill",
     "ArgumentCountError",
     "ArgumentLayoutError",
@@ -124,6 +127,7 @@ __all__ = [
     "BadTile",
     "BufferLine",
     "CacheError",
+    "ChipNotModelled",
     "CubeTileRule",
     "DamagedDatabase",
     "DeadlockError",
@@ -147,13 +151,13 @@ __all__ = [
     "MissingPackage",
     "MixedKernel",
     "NativeLibraryError",
+    "NeedsNewerCann",
     "NestedGrid",
     "NoCastIntoL1",
     "NoCopyPath",
     "NoFixpipeCast",
     "NoThreads",
     "NoTuningRecord",
-    "NeedsNewerCann",
     "NoUnitForDtype",
     "NotAKernelError",
     "NotAMatmulTile",

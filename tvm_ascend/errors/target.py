@@ -45,3 +45,24 @@ class NeedsNewerCann(AscendError):
             f"{place(span)}`{name}` is in the headers of CANN {since} and later, and code for CANN "
             f"{cann} was asked for. Leave the call out, or pass options=Options(cann={since!r})."
         )
+
+
+class AbsentInstruction(AscendError):
+    """An instruction that the chip of the target does not have."""
+
+    def __init__(self, name: str, row: str, chip: str, span: object) -> None:
+        super().__init__(
+            f"{place(span)}the {chip} has no `{name}` of this form ({row}). Rewrite the statement "
+            "without it, or compile for a chip that has it, such as target='ascend'."
+        )
+
+
+class ChipNotModelled(AscendError):
+    """A kernel for a chip that kernels are checked for, but not compiled."""
+
+    def __init__(self, kernel: str, chip: str, missing: str, span: object) -> None:
+        super().__init__(
+            f"{place(span)}`{kernel}` fits the memories of the {chip} and uses instructions that "
+            f"it has, but cannot be compiled for it: not modelled are {missing}. "
+            "Compile with target='ascend' (910B1) or another tag of the 910B family."
+        )

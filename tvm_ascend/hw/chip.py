@@ -54,6 +54,23 @@ class Paths:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Deltas:
+    """In what a chip that cannot be compiled for differs from those that can.
+
+    ``absent`` names instructions (a call, or the key of a row) that it lacks, with the memories a
+    result cannot go to, none for all.
+    """
+
+    absent: Mapping[str, tuple[str, ...]]
+    not_modelled: tuple[str, ...]
+
+    def lacks(self, key: str, name: str, space: str) -> bool:
+        """Whether an instruction, whose result goes to a memory, is one of those."""
+        spaces = self.absent.get(key, self.absent.get(name))
+        return spaces is not None and (not spaces or space in spaces)
+
+
+@dataclass(frozen=True, kw_only=True)
 class ChipSpec:
     """One chip; sizes are those of one core, ``constants`` the names instruction rows use."""
 
@@ -92,6 +109,8 @@ class ChipSpec:
     """Statements of a kernel whose code is there when a core starts."""
     fetch_seconds: Curve
     """For the code of one more statement, by the number of cores that fetch it at once."""
+    deltas: Deltas | None = None
+    """Of a chip that is known in part: kernels are checked for it and then refused."""
 
     def capacity(self, space: str) -> int:
         """Bytes a kernel may use of an on-chip memory, by the value of its ``Space``."""
