@@ -38,6 +38,8 @@ Banks::Stream Banks::stream_of(const Call& call, int operand, int64_t lanes) con
 bool Banks::pattern_of(const Call& call, Pattern* pattern) const {
   const OpInfo& op = *call.op;
   if (op.timing < 0 || op.form == Form::None || op.n_operands < 2) return false;
+  const bool reduces = op.form == Form::Preset && op.blk[0] < 0;
+  if (reduces || !op.operands[0].write) return false;
   int64_t widest = 1;
   for (int i = 0; i < op.n_operands; ++i) widest = std::max(widest, call.itemsize(i));
   int64_t lanes = lanes_per_repeat(call);
@@ -46,7 +48,7 @@ bool Banks::pattern_of(const Call& call, Pattern* pattern) const {
     pattern->repeats = (call.params[op.count] * widest + kRepeatBytes - 1) / kRepeatBytes;
     lanes = std::min(lanes, call.params[op.count]);
   } else {
-    pattern->repeats = call.params[op.repeat];
+    pattern->repeats = masked_repeats(call);
     lanes = std::min(lanes, LaneRuns(call).lanes());
   }
   pattern->cycles = std::clamp<int64_t>(
@@ -56,6 +58,7 @@ bool Banks::pattern_of(const Call& call, Pattern* pattern) const {
   // The cycles of a repeat cover the reading of dst where it is a source too.
   for (int i = 1; i < op.n_operands; ++i) {
     if (!op.operands[i].read || call.spaces[i] != Space::UB) continue;
+    if (op.form != Form::Count && op.rep[i] < 0) continue;  // it has no lanes
     const Stream source = stream_of(call, i, lanes);
     if (pattern->sources == 1 && source == pattern->streams[1]) continue;
     pattern->streams[++pattern->sources] = source;

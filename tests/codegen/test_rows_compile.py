@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 
 import pytest
@@ -15,8 +16,20 @@ from tvm_ascend.runtime.twin import find_compiler, twin_include_dirs
 INCLUDE = '#include "kernel_operator.h"\n'
 
 
+def compiler_command(name):
+    """The compiler of the twin, or clang++ where there is one."""
+    if name == "default":
+        return find_compiler()
+    path = shutil.which(name)
+    if path is None:
+        pytest.skip(f"{name} is not on the PATH")
+    return [path]
+
+
+@pytest.mark.parametrize("compiler", ["default", "clang++"])
 @pytest.mark.parametrize("cann", ["8.3", "9.1"])
-def test_every_row_compiles(cann, tmp_path):
+def test_every_row_compiles(cann, compiler, tmp_path):
+    command = compiler_command(compiler)
     sources = []
     for row in (row for row in TABLE.values() if row.since <= cann):
         for dtypes in row.dtypes:
@@ -29,7 +42,7 @@ def test_every_row_compiles(cann, tmp_path):
     flags = ["-std=c++17", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter"]
     includes = [f"-I{folder}" for folder in twin_include_dirs()]
     done = subprocess.run(
-        [*find_compiler(), *flags, *includes, str(path)],
+        [*command, *flags, *includes, str(path)],
         capture_output=True,
         text=True,
         check=False,

@@ -29,22 +29,56 @@ ACROSS_CORES = {key for key, row in TABLE.items() if row.body == "cross_core"}
 SKIPPED = {*ACROSS_CORES, TRAP.key}
 
 PARAMS = {
-    **{"count": 128, "mask": 30, "mask_low": 0x00FF_0F0F, "mask_high": 0, "repeat": 2},
-    **{"block_count": 2, "block_len": 32, "first": 3, "low": 0xFF, "high": 0, "l1_h": 1},
-    **{"l1_w": 16, "repeat_times": 2, "block_num": 2, "src_stride": 1, "valid_bit": 15},
-    **{"m": 32, "n": 32, "k": 64, "init": 0, "n_size": 32, "m_size": 32, "dst_stride": 32},
-    **{"src_d_value": 40, "n_value": 20, "d_value": 24, "dst_nz_c0_stride": 32, "nd_num": 1},
-    **{"dst_nz_n_stride": 1, "channel_size": 16, "k_extension": 16, "m_extension": 16},
-    **{"filter_h": 1, "filter_w": 1, "nz2nd": 1, "pattern": 2, "scalar": 2, "value": 2},
-    **{
-        "dst_step": 64,
-        "src_step": 64,
-        "desc": 3,
-        "dump_size": 16,
-        "dumpSize": 16,
-        "reduce_mode": 0,
-    },
-    **{"length1": 16, "length2": 16, "length3": 16, "length4": 16, "scale": 2, "enable": 0},
+    "count": 128,
+    "mask": 30,
+    "mask_low": 0x00FF_0F0F,
+    "mask_high": 0,
+    "repeat": 2,
+    "block_count": 2,
+    "block_len": 32,
+    "first": 3,
+    "low": 0xFF,
+    "high": 0,
+    "l1_h": 1,
+    "l1_w": 16,
+    "repeat_times": 2,
+    "block_num": 2,
+    "src_stride": 1,
+    "valid_bit": 15,
+    "m": 32,
+    "n": 32,
+    "k": 64,
+    "init": 0,
+    "n_size": 32,
+    "m_size": 32,
+    "dst_stride": 32,
+    "src_d_value": 40,
+    "n_value": 20,
+    "d_value": 24,
+    "dst_nz_c0_stride": 32,
+    "nd_num": 1,
+    "dst_nz_n_stride": 1,
+    "channel_size": 16,
+    "k_extension": 16,
+    "m_extension": 16,
+    "filter_h": 1,
+    "filter_w": 1,
+    "nz2nd": 1,
+    "pattern": 2,
+    "scalar": 2,
+    "value": 2,
+    "dst_step": 64,
+    "src_step": 64,
+    "desc": 3,
+    "dump_size": 16,
+    "dumpSize": 16,
+    "reduce_mode": 0,
+    "length1": 16,
+    "length2": 16,
+    "length3": 16,
+    "length4": 16,
+    "scale": 2,
+    "enable": 0,
 }
 QUANT = {
     ("float16", "float32"): "F322F16",
@@ -58,7 +92,7 @@ SPECIAL: dict[str, dict[str, int]] = {
     "set_vector_mask_count": {"low": 64},
     "load_data_3d": {"f_matrix_ctrl": 0},
     "data_copy_pad_in": {"src_stride": 32},
-    **dict.fromkeys(("data_copy_bt", "data_copy_bt_cast", "data_copy_fb"), {"block_len": 2}),
+    **{key: {"block_len": 2} for key in ("data_copy_bt", "data_copy_bt_cast", "data_copy_fb")},
 }
 
 
@@ -171,12 +205,12 @@ class RowKernel:
         if row is ELEMENT_READ:
             (source,) = operands
             self.steps.append(tirx.BufferStore(source, tirx.BufferLoad(source, [1]), [0]))
-            self._do("data_cache_clean", source, "ENTIRE_DATA_CACHE")
+            self._do("data_cache_clean", self.data, "ENTIRE_DATA_CACHE")
             return
         values = self._values()
         if row is ELEMENT_WRITE:
             self.steps.append(tirx.BufferStore(operands[0], values[0], [1]))
-            self._do("data_cache_clean", operands[0], "ENTIRE_DATA_CACHE")
+            self._do("data_cache_clean", self.data, "ENTIRE_DATA_CACHE")
             return
         if row.key in READS_CMP_MASK:
             self._do("set_cmp_mask", self._buffer(Space.UB, "uint8", "bits", 0))
@@ -200,7 +234,9 @@ class RowKernel:
                 allowed = self.row.choices.get(self.dtypes, param.values)
                 values.append(StringImm(allowed[-1]))
             elif param.type in by_type:
-                values.append(tirx.const(self._value(param), by_type[param.type]))
+                dtype = by_type[param.type]
+                value = self._value(param)
+                values.append(tirx.const(value > 0 if dtype == "bool" else value, dtype))
             else:
                 dtype = "bool" if param.type == "bool" else "int64"
                 values.append(tirx.IntImm(dtype, self._value(param)))
