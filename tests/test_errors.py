@@ -61,6 +61,7 @@ SAMPLES = {
     "int | None": 16,
     "list[str]": ["x"],
     "list[tuple[str, ...]]": [("x", "y")],
+    "list[tuple[str, str]]": [("x", "y")],
 }
 SPANS = ("span", "reduction", "copy", "vector_span", "cube_span")
 

@@ -8,7 +8,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-OLDEST_CANN = (8, 3)
+from .isa.cann import OLDEST_CANN, version
+
 _VERSION_FILES = (
     "*/ascend_toolkit_install.info",
     "version.cfg",
@@ -37,8 +38,8 @@ class Cann:
     @property
     def is_supported(self) -> bool:
         """Whether emitted Ascend C targets this version; an unreadable version counts as new."""
-        numbers = tuple(int(part) for part in re.findall(r"\d+", self.version)[:2])
-        return not numbers or numbers >= OLDEST_CANN
+        numbers = version(self.version)
+        return not numbers or numbers >= version(OLDEST_CANN)
 
     @property
     def libraries_on_path(self) -> bool:

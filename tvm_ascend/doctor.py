@@ -20,7 +20,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from . import compiler
-from .cann import OLDEST_CANN, find_cann
+from .cann import find_cann
+from .isa.cann import OLDEST_CANN
 
 PINS = {"apache-tvm": "0.27.0.post1", "apache-tvm-ffi": "0.1.14.post1"}
 OLDEST_PYTHON = (3, 10)
@@ -189,7 +190,7 @@ def check_torch_npu() -> Check:
 
 
 def check_cann() -> Check:
-    needed = _dotted(OLDEST_CANN)
+    needed = OLDEST_CANN
     install = f"install the CANN toolkit {needed} or later, then source its set_env.sh"
     no_compiler = "the NPU executor cannot find its compiler; the simulator does not need it"
     found = find_cann()

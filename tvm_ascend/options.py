@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from tvm_ascend.errors import OptionError
+from tvm_ascend.isa.cann import OLDEST_CANN, version
 
 Executor = Literal["simulator", "twin", "npu"]
 Dma = Literal["eager", "late"]
-OLDEST_CANN = "8.3"
 _CANN = re.compile(r"\d+\.\d+")
 
 
@@ -71,7 +71,7 @@ class Options:
                 raise OptionError(f"overrides[{name!r}]", value, "an integer")
         allowed = f'a version such as "{OLDEST_CANN}" or later'
         _require("cann", self.cann, str, allowed)
-        if not _CANN.fullmatch(self.cann) or _version(self.cann) < _version(OLDEST_CANN):
+        if not _CANN.fullmatch(self.cann) or version(self.cann) < version(OLDEST_CANN):
             raise OptionError("cann", self.cann, allowed)
         _require("cache", self.cache, bool, "True or False")
 
@@ -88,7 +88,3 @@ def _require(name: str, value: object, kind: type, allowed: str) -> None:
 def _choose(name: str, value: object, allowed: tuple[str, ...]) -> None:
     if value not in allowed:
         raise OptionError(name, value, " or ".join(repr(a) for a in allowed))
-
-
-def _version(text: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in text.split("."))

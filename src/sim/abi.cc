@@ -92,36 +92,26 @@ TVM_ASCEND_EXPORT int64_t tvm_ascend_floormod(int32_t site, int64_t a, int64_t b
                 [](int64_t x, int64_t y) { return x % y + (rounds_down(x, y) ? y : 0); });
 }
 
-TVM_ASCEND_EXPORT int64_t tvm_ascend_truncate_int8(double value) {
-  return truncated<int8_t>(value);
-}
-
-TVM_ASCEND_EXPORT int64_t tvm_ascend_truncate_uint8(double value) {
-  return truncated<uint8_t>(value);
-}
-
-TVM_ASCEND_EXPORT int64_t tvm_ascend_truncate_int16(double value) {
-  return truncated<int16_t>(value);
-}
-
-TVM_ASCEND_EXPORT int64_t tvm_ascend_truncate_uint16(double value) {
-  return truncated<uint16_t>(value);
-}
-
-TVM_ASCEND_EXPORT int64_t tvm_ascend_truncate_int32(double value) {
-  return truncated<int32_t>(value);
-}
-
-TVM_ASCEND_EXPORT int64_t tvm_ascend_truncate_uint32(double value) {
-  return truncated<uint32_t>(value);
-}
-
-TVM_ASCEND_EXPORT int64_t tvm_ascend_truncate_int64(double value) {
-  return truncated<int64_t>(value);
-}
-
-TVM_ASCEND_EXPORT int64_t tvm_ascend_truncate_uint64(double value) {
-  return truncated<uint64_t>(value);
+// `dtype` is the number of a DType; those that are no narrower integer are int64.
+TVM_ASCEND_EXPORT int64_t tvm_ascend_truncate(double value, int32_t dtype) {
+  switch (static_cast<DType>(dtype)) {
+    case DType::int8:
+      return truncated<int8_t>(value);
+    case DType::uint8:
+      return truncated<uint8_t>(value);
+    case DType::int16:
+      return truncated<int16_t>(value);
+    case DType::uint16:
+      return truncated<uint16_t>(value);
+    case DType::int32:
+      return truncated<int32_t>(value);
+    case DType::uint32:
+      return truncated<uint32_t>(value);
+    case DType::uint64:
+      return truncated<uint64_t>(value);
+    default:
+      return truncated<int64_t>(value);
+  }
 }
 
 TVM_ASCEND_EXPORT float tvm_ascend_round_bfloat16(float value) {

@@ -276,7 +276,7 @@ void Checker::record(const Call& call, const Access& access, Accessor* by,
 }
 
 void Checker::excuse(const Call& call, Accessor* by) {
-  const int64_t key = call.op->body->tile(call);
+  const int64_t key = call.op->body->tile(call, context_.program);
   Tile& tile = tiles_[call.operands[0]];
   if (key != 0 && tile.key == key) by->excused = tile.stamp;
   tile = {key, by->stamp};

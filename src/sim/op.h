@@ -16,6 +16,7 @@ namespace tvm_ascend::sim {
 class AccessList;
 class Core;
 class Memories;
+struct Program;
 class PoisonMaps;
 
 enum class ParamKind : uint8_t { Integer, Enum, Scalar, Text };  // of a text: a pointer to char
@@ -127,7 +128,7 @@ struct Body {
   void (*access)(const Call&, AccessList&) = nullptr;
   void (*run)(Call&, Memories&) = nullptr;
   void (*poison)(const Call&, PoisonMaps&) = nullptr;
-  int64_t (*tile)(const Call&) = nullptr;
+  int64_t (*tile)(const Call&, const Program&) = nullptr;
   bool (*control)(const Call&, Core&) = nullptr;  // whether the core may go on
   void (*data_access)(const Call&, const Memories*, AccessList&) = nullptr;
   std::string (*print)(const Call&, const Memories*) = nullptr;

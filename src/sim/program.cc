@@ -176,9 +176,10 @@ Program Program::parse(const std::string& text) {
   }
   program.space_bytes[static_cast<int>(Space::GM)] = 0;
   parse_timing(json, &program);
-  for (Constant name : {Constant::QUEUE_DEPTH, Constant::SCALAR_ISSUE, Constant::COUNT_FORM_ISSUE,
-                        Constant::CORE_START_CYCLES, Constant::LAUNCH_CYCLES,
-                        Constant::HBM_BYTES_PER_CYCLE, Constant::L2_WARM_BYTES}) {
+  for (Constant name :
+       {Constant::QUEUE_DEPTH, Constant::SCALAR_ISSUE, Constant::COUNT_FORM_ISSUE,
+        Constant::CORE_START_CYCLES, Constant::LAUNCH_CYCLES, Constant::HBM_BYTES_PER_CYCLE,
+        Constant::L2_WARM_BYTES, Constant::MMAD_BARRIER_FRACTALS}) {
     require_constant(program, name);
   }
   program.ub_banks = parse_banks(json.at("ub_banks"));

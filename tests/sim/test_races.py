@@ -217,9 +217,9 @@ def test_stores_that_overlap_in_gm_need_a_barrier():
         assert fixes == ([] if barrier else ["PipeBarrier<PIPE_MTE3>"])
 
 
-def mmads(m, n, *, second=None, barrier=False):
+def mmads(m, n, *, second=None, barrier=False, least=10):
     """Two Mmads into L0C on operands that hold zeros."""
-    machine = Machine("AIC")
+    machine = Machine("AIC", constants={"MMAD_BARRIER_FRACTALS": least})
     machine.issue("fill_l1", "float32", At("l1", 0), 1, 2048, 0, 0.0)
     machine.sync("MTE2_MTE1")
     for space in ("l0a", "l0b"):
@@ -243,6 +243,11 @@ def test_small_mmads_need_a_barrier(shape):
     assert hazard["fix"] == "PipeBarrier<PIPE_M>"
     assert hazard["space"] == "l0c"
     mmads(*shape, barrier=True).clean()
+
+
+def test_which_mmads_need_a_barrier_comes_with_the_chip():
+    mmads(64, 48, least=12).clean()
+    assert mmads(64, 48, least=13).hazards()
 
 
 def test_mmads_into_different_tiles_of_the_same_bytes_need_a_barrier():

@@ -17,10 +17,10 @@ from tvm_ascend.codegen.cexpr import C_TYPES, HELPERS, ExprPrinter, has_load
 from tvm_ascend.codegen.ctext import NameTable, wrap
 from tvm_ascend.codegen.walk import dtype_of
 from tvm_ascend.errors import NeedsNewerCann, at
+from tvm_ascend.isa.cann import OLDEST_CANN, version
 from tvm_ascend.isa.instr import Instr, Param, Space
 from tvm_ascend.isa.scalar import ELEMENT_READ, ELEMENT_WRITE
 
-DEFAULT_CANN = "8.3"
 _CORES = {"AIV": "vector", "AIC": "Cube"}
 # The TPosition whose TBuf stands for the whole of a memory [doc: ASCEND 3.12].
 _POSITION = {
@@ -36,20 +36,16 @@ _WORD = 2**64 - 1
 _JUMPS = {"break_loop": "break;", "continue_loop": "continue;"}
 
 
-def emit(func: tirx.PrimFunc, cann: str = DEFAULT_CANN) -> str:
+def emit(func: tirx.PrimFunc, cann: str = OLDEST_CANN) -> str:
     """The Ascend C source of a final function, with the call names of a CANN version."""
     return _Emitter(walk.read_kernel(func), cann).source()
 
 
 def row_text(row: Instr, cann: str) -> str:
     """The statement of a row as a CANN version names it."""
-    version = _version(cann)
-    texts = [row.emit, *(r.emit for r in row.renamed if _version(r.cann) <= version)]
+    given = version(cann)
+    texts = [row.emit, *(r.emit for r in row.renamed if version(r.cann) <= given)]
     return texts[-1]
-
-
-def _version(text: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in text.split("."))
 
 
 def _end(placed: walk.Placed) -> int:
@@ -253,7 +249,7 @@ class _Emitter:
             assert isinstance(node.value, tirx.IntImm), f"not an instruction: {node}"
             return
         issue = walk.resolve(self.kernel, node.value)
-        if issue.row.since and _version(issue.row.since) > _version(self.cann):
+        if issue.row.since and version(issue.row.since) > version(self.cann):
             raise NeedsNewerCann(issue.row.name, issue.row.since, self.cann, node.span)
         dtypes = dict(zip(issue.row.types, issue.dtypes, strict=True))
         texts: dict[str, object] = {t: C_TYPES[d] for t, d in dtypes.items()}

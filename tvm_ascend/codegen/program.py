@@ -16,6 +16,7 @@ from tvm_ascend.codegen.bfloat16 import widen
 from tvm_ascend.codegen.text import stmt_text
 from tvm_ascend.errors import at
 from tvm_ascend.hw.chip import ChipSpec
+from tvm_ascend.isa.formula import ITEMSIZE
 from tvm_ascend.isa.instr import Space
 from tvm_ascend.isa.scalar import TRAP
 
@@ -255,7 +256,12 @@ def _truncate(node: tirx.Cast, mutator):
     if not _is_float(source) or not dtype.startswith(("int", "uint")):
         return mutator.default_mutate(node)
     value = tirx.Cast("float64", mutator.mutate(node.value))
-    return tirx.Cast(dtype, tirx.call_extern("int64", f"tvm_ascend_truncate_{dtype}", value))
+    return tirx.Cast(dtype, tirx.call_extern("int64", "tvm_ascend_truncate", value, _number(dtype)))
+
+
+def _number(dtype: str) -> tirx.IntImm:
+    """The value of the simulator's ``DType``, which is generated from the same list."""
+    return tirx.IntImm("int32", list(ITEMSIZE).index(dtype))
 
 
 def _wide(offset):

@@ -89,11 +89,11 @@ class NoCastIntoL1(AscendError):
 class NoFixpipeCast(AscendError):
     """A copy out of L0C to a dtype that Fixpipe cannot make."""
 
-    def __init__(self, src: str, dst: str, span: object) -> None:
+    def __init__(self, dst: str, src: str, allowed: list[tuple[str, str]], span: object) -> None:
+        paths = ", ".join(f"{held} -> {stored}" for stored, held in allowed)
         super().__init__(
-            f"{place(span)}L0C holds {src} and cannot be stored as {dst}; allowed are float32 -> "
-            "float32, float16 or bfloat16, and int32 -> int32. Change the dtype of the output and "
-            "cast in a Vector kernel."
+            f"{place(span)}L0C holds {src} and cannot be stored as {dst}; allowed are {paths}. "
+            "Change the dtype of the output and cast in a Vector kernel."
         )
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tvm_ascend.hw.chip import ChipSpec, Curve, Paths, VectorTiming
+from tvm_ascend.hw.geometry import BLOCK_BYTES, CUBE_SIDE, FRACTAL_BYTES, REPEAT_BYTES
 
 
 def _gigabytes(*points: tuple[float, float]) -> Curve:
@@ -220,11 +221,11 @@ ASCEND_910B1 = ChipSpec(
     l0c_bytes=128 * 1024,  # [doc: 1.2]
     bt_bytes=1024,  # [doc: 1.2]
     fb_bytes=7 * 1024,  # [doc: 1.2]
-    block_bytes=32,  # [doc: 1.2]
-    repeat_bytes=256,  # [doc: 1.2]
+    block_bytes=BLOCK_BYTES,
+    repeat_bytes=REPEAT_BYTES,
     max_repeat=255,  # [doc: 1.2]
-    cube_block=16,  # [doc: 2.1]
-    fractal_bytes=512,  # [doc: 2.1]
+    cube_block=CUBE_SIDE,
+    fractal_bytes=FRACTAL_BYTES,
     event_ids=8,  # [doc: 4.2]
     usable_event_ids=6,  # 6 is reserved, 7 is TPipe's [doc: 4.2]
     queue_depth=32,  # [doc: 1.2]

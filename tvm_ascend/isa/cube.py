@@ -21,6 +21,13 @@ QUANT_PRE = Param(
     ),
     spelling="QuantMode_t::{}",
 )
+DRAINS = {
+    ("float32", "float32"): "NoQuant",
+    ("float16", "float32"): "F322F16",
+    ("bfloat16", "float32"): "F322BF16",
+    ("int32", "int32"): "NoQuant",
+}
+"""What L0C is stored as without a scale: (stored, accumulated) -> quant_pre."""
 _CYCLES = (
     "MMAD_ISSUE + ceildiv(m, 16) * ceildiv(n, 16) * ceildiv(k, block_a) * max(1, (itemsize_a - 2) "
     "* (1 - hf32))"
@@ -159,12 +166,7 @@ ROWS: tuple[Instr, ...] = (
             QUANT_PRE,
         ),
         types=("T", "U"),
-        dtypes=(
-            ("float32", "float32"),
-            ("float16", "float32"),
-            ("bfloat16", "float32"),
-            ("int32", "int32"),
-        ),
+        dtypes=tuple(DRAINS),
         body="fixpipe",
         emit=(
             "AscendC::Fixpipe<{T}, {U}, AscendC::CFG_ROW_MAJOR>({dst}, {src}, "

@@ -16,15 +16,12 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
+from tvm_ascend.hw.geometry import BLOCK_BYTES, FRACTAL_BYTES, REPEAT_BYTES
 from tvm_ascend.isa.instr import Instr, Operand, Space
 from tvm_ascend.isa.registers import REGISTERS
 
 Constants = Mapping[str, float]
 Timings = Mapping[str, Mapping[str, float]]
-
-BLOCK_BYTES = 32  # [doc: ASCEND 1.2]
-FRACTAL_BYTES = 512  # [doc: ASCEND 2.1]
-REPEAT_BYTES = 256  # [doc: ASCEND 1.2]
 
 ITEMSIZE = {
     "float16": 2,
@@ -69,6 +66,7 @@ CORE_CONSTANTS = (
     "LAUNCH_CYCLES",
     "HBM_BYTES_PER_CYCLE",
     "L2_WARM_BYTES",
+    "MMAD_BARRIER_FRACTALS",
 )
 CONSTANT = re.compile(r"[A-Z][A-Z0-9_]*[A-Z0-9]")
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from pathlib import Path
 
+from tvm_ascend.hw import geometry
 from tvm_ascend.isa import formula
 from tvm_ascend.isa.instr import ALIGNMENT, CoreType, Instr, Param, Pipe, Space
 from tvm_ascend.isa.registers import REGISTERS
@@ -93,9 +94,10 @@ def names_inc() -> str:
             f"constexpr int kMaxOperands = {max(len(r.operands) for r in TABLE.values())};\n",
             f"constexpr int kMaxParams = {max(len(r.params) for r in TABLE.values())};\n",
             f"constexpr int kMaxDynamic = {MAX_DYNAMIC};\n",
-            f"constexpr int64_t kBlockBytes = {formula.BLOCK_BYTES};\n",
-            f"constexpr int64_t kFractalBytes = {formula.FRACTAL_BYTES};\n",
-            f"constexpr int64_t kRepeatBytes = {formula.REPEAT_BYTES};\n",
+            f"constexpr int64_t kBlockBytes = {geometry.BLOCK_BYTES};\n",
+            f"constexpr int64_t kFractalBytes = {geometry.FRACTAL_BYTES};\n",
+            f"constexpr int64_t kRepeatBytes = {geometry.REPEAT_BYTES};\n",
+            f"constexpr int64_t kCubeSide = {geometry.CUBE_SIDE};\n",
         )
     )
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from tvm import tirx
@@ -27,6 +27,24 @@ def _tile(signature: Signature, weights: int, chip: ChipSpec) -> int:
     return row_tile(rows, cols, moved, chip, kept=3, weights=signature.dtypes[-weights:])
 
 
+def _root_mean_square(cols: int) -> Callable:
+    """The macro that turns a tile of rows x into y = x * rstd * gamma and stores both."""
+
+    @T.macro
+    def normalise(x, square, rstd, gamma, Y, Rstd, first, here):
+        for i, j in T.Parallel(here, cols):
+            square[i, j] = x[i, j] * x[i, j]
+        T.reduce_sum(square[0:here, 0:cols], rstd[0:here], dim=1)
+        for i in T.Parallel(here):
+            rstd[i] = T.float32(1) / T.sqrt(rstd[i] * T.float32(1 / cols) + T.float32(EPSILON))
+        T.copy(rstd[0:here], Rstd[first : first + here])
+        for i, j in T.Parallel(here, cols):
+            x[i, j] = x[i, j] * rstd[i] * gamma[j]
+        T.copy(x[0:here, 0:cols], Y[first : first + here, 0:cols])
+
+    return normalise
+
+
 def make_rms_norm(signature: Signature, chip: ChipSpec) -> tirx.PrimFunc | None:
     """``x, gamma -> y, rstd``; None when a row does not fit."""
     rows, cols = rows_of(signature.inputs[0])
@@ -38,6 +56,7 @@ def make_rms_norm(signature: Signature, chip: ChipSpec) -> tirx.PrimFunc | None:
 
     if not tile:
         return None
+    normalise = _root_mean_square(cols)
 
     @T.prim_func
     def rms_norm(
@@ -53,15 +72,7 @@ def make_rms_norm(signature: Signature, chip: ChipSpec) -> tirx.PrimFunc | None:
             rstd = T.alloc_fragment((tile,), "float32")
             T.copy(Gamma, gamma)
             T.copy(X[bx * tile : bx * tile + here(bx), 0:cols], x[0 : here(bx), 0:cols])
-            for i, j in T.Parallel(here(bx), cols):
-                square[i, j] = x[i, j] * x[i, j]
-            T.reduce_sum(square[0 : here(bx), 0:cols], rstd[0 : here(bx)], dim=1)
-            for i in T.Parallel(here(bx)):
-                rstd[i] = T.float32(1) / T.sqrt(rstd[i] * T.float32(1 / cols) + T.float32(EPSILON))
-            T.copy(rstd[0 : here(bx)], Rstd[bx * tile : bx * tile + here(bx)])
-            for i, j in T.Parallel(here(bx), cols):
-                x[i, j] = x[i, j] * rstd[i] * gamma[j]
-            T.copy(x[0 : here(bx), 0:cols], Y[bx * tile : bx * tile + here(bx), 0:cols])
+            normalise(x, square, rstd, gamma, Y, Rstd, bx * tile, here(bx))
 
     return tiled(rms_norm, tile, cols)
 
@@ -77,6 +88,7 @@ def make_add_rms_norm(signature: Signature, chip: ChipSpec) -> tirx.PrimFunc | N
 
     if not tile:
         return None
+    normalise = _root_mean_square(cols)
 
     @T.prim_func
     def add_rms_norm(
@@ -98,15 +110,7 @@ def make_add_rms_norm(signature: Signature, chip: ChipSpec) -> tirx.PrimFunc | N
             for i, j in T.Parallel(here(bx), cols):
                 a[i, j] = a[i, j] + b[i, j]
             T.copy(a[0 : here(bx), 0:cols], Sum[bx * tile : bx * tile + here(bx), 0:cols])
-            for i, j in T.Parallel(here(bx), cols):
-                b[i, j] = a[i, j] * a[i, j]
-            T.reduce_sum(b[0 : here(bx), 0:cols], rstd[0 : here(bx)], dim=1)
-            for i in T.Parallel(here(bx)):
-                rstd[i] = T.float32(1) / T.sqrt(rstd[i] * T.float32(1 / cols) + T.float32(EPSILON))
-            T.copy(rstd[0 : here(bx)], Rstd[bx * tile : bx * tile + here(bx)])
-            for i, j in T.Parallel(here(bx), cols):
-                a[i, j] = a[i, j] * rstd[i] * gamma[j]
-            T.copy(a[0 : here(bx), 0:cols], Y[bx * tile : bx * tile + here(bx), 0:cols])
+            normalise(a, b, rstd, gamma, Y, Rstd, bx * tile, here(bx))
 
     return tiled(add_rms_norm, tile, cols)
 

@@ -6,9 +6,11 @@ from __future__ import annotations
 from tvm import s_tir, tirx
 from tvm.script import tirx as T
 
+from tvm_ascend.isa.cube import PRODUCTS
 from tvm_ascend.transform.convert_blocks import GEMM, OP
 
-ACCUMULATOR_OF = {"float16": "float32", "bfloat16": "float32", "int8": "int32"}
+ACCUMULATOR_OF = {a: c for c, a, _ in PRODUCTS if a != "float32"}
+"""What products of a dtype are summed in; those of float32 are for kernels that write them."""
 
 
 def mmad(m: int, n: int, k: int, dtype: str = "float16", *, transpose_b: bool = False) -> str:

@@ -12,13 +12,13 @@ from tvm.ir import TensorLoad
 from tvm.s_tir import SBlock
 
 from tvm_ascend.hw.chip import ChipSpec
+from tvm_ascend.isa.cube import DRAINS
 from tvm_ascend.layout.fractal import c0_of
+from tvm_ascend.schedule.intrinsics import ACCUMULATOR_OF
 from tvm_ascend.schedule.match import Contraction, match_contraction, realizes, strip_casts
 from tvm_ascend.schedule.tile_model import Problem
 from tvm_ascend.schedule.tiling import candidates, choose_tiling
 
-ACCUMULATOR_OF = {"float16": "float32", "bfloat16": "float32", "int8": "int32"}
-STORES = {"float32": ("float32", "float16", "bfloat16"), "int32": ("int32",)}
 STAGES = "ascend.num_stages"
 OP = "ascend.op"
 
@@ -64,7 +64,7 @@ def find_matmul(func: tirx.PrimFunc, chip: ChipSpec) -> Matmul | None:
 
 
 def _fits_the_cube(found: Contraction, chip: ChipSpec) -> bool:
-    if found.out_dtype not in STORES[ACCUMULATOR_OF[found.dtype]]:
+    if (found.out_dtype, ACCUMULATOR_OF[found.dtype]) not in DRAINS:
         return False
     # An 8-bit fractal is 16 x 32 and LoadData transposes 16-bit fractals only [doc: ASCEND 2.3].
     if c0_of(found.dtype, chip) != chip.cube_block and (found.transpose_a or not found.transpose_b):

@@ -10,6 +10,7 @@ from tvm import tirx
 from tvm.ir import TensorRegion
 
 from tvm_ascend import errors
+from tvm_ascend.isa.cube import DRAINS
 from tvm_ascend.isa.instr import Space
 from tvm_ascend.language.ops import key_of
 from tvm_ascend.layout.fractal import align, ceildiv
@@ -18,13 +19,6 @@ from tvm_ascend.transform.access import divides, dtype_of, strides_of
 from tvm_ascend.transform.cube_tiles import CubeTile, CubeTiles
 from tvm_ascend.transform.selection import Selection, limit, supports
 from tvm_ascend.transform.tile_args import as_region, is_const, long_axes, proves
-
-QUANT = {
-    ("float32", "float32"): "NoQuant",
-    ("float32", "float16"): "F322F16",
-    ("float32", "bfloat16"): "F322BF16",
-    ("int32", "int32"): "NoQuant",
-}
 
 
 def select_cube(call: tvm.ir.Call, ctx: Selection, tiles: CubeTiles) -> list[tirx.Stmt] | None:
@@ -199,9 +193,9 @@ class _Selector:
         tile = self.cube.tiles[src.source]
         row_axis, col_axis = self.gm_axes(dst, src)
         rows, cols = (self.clipped(dst, axis) for axis in (row_axis, col_axis))
-        dtypes = dtype_of(src.source), dtype_of(dst.source)
-        if dtypes not in QUANT:
-            raise errors.NoFixpipeCast(*dtypes, self.ctx.span)
+        dtypes = dtype_of(dst.source), dtype_of(src.source)
+        if dtypes not in DRAINS:
+            raise errors.NoFixpipeCast(*dtypes, list(DRAINS), self.ctx.span)
         row0, col0 = (r.min for r in list(src.region)[-2:])
         # Mmad packs the fractals of the rows it computes, not those of the buffer.
         stride = self.simplify(align(self.product_rows_of(src), tile.fractal.f_rows))
@@ -210,7 +204,7 @@ class _Selector:
         self.check("fixpipe", m_size=rows, n_size=cols)
         target = load_at(dst, [r.min for r in dst.region])
         return [
-            self.emit("fixpipe", target, where, cols, rows, stride, pitch, False, QUANT[dtypes])
+            self.emit("fixpipe", target, where, cols, rows, stride, pitch, False, DRAINS[dtypes])
         ]
 
     def product_rows_of(self, src: TensorRegion):

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import tvm
 from tvm import sym, tirx
 
+from tvm_ascend.errors import innermost
 from tvm_ascend.hw.chip import ChipSpec
 from tvm_ascend.isa.table import TABLE
 from tvm_ascend.language.ops import call
@@ -40,7 +41,7 @@ class Selection:
     ) -> tvm.ir.Var:
         """Make a temporary whose allocation precedes the selected statements."""
         buffer = tirx.decl_buffer(shape, dtype, name or "tmp", scope=scope)
-        self.allocations.append(tirx.AllocBuffer(buffer, {}, self.span))
+        self.allocations.append(tirx.AllocBuffer(buffer, {}, innermost(self.span)))
         return buffer
 
     def block(self, dtype: str) -> int:

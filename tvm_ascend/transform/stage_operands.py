@@ -11,7 +11,7 @@ from tvm import tirx
 from tvm.ir import Range, TensorRegion
 from tvm.tirx.transform.function_pass import prim_func_pass
 
-from tvm_ascend.errors import ProductTooLarge
+from tvm_ascend.errors import ProductTooLarge, innermost
 from tvm_ascend.hw.chip import ChipSpec
 from tvm_ascend.isa.instr import Space
 from tvm_ascend.language.loops import NUM_STAGES
@@ -156,7 +156,7 @@ class _Product:
             name, dtype = f"{source.name}_{operand.space.value}", str(source.ty.dtype)
             tile = tirx.decl_buffer(shape, dtype, name, scope=operand.scope)
             region = tirx.BufferRegion(tile, [Range(0, n) for n in shape])
-            stmts.append(tirx.AllocBuffer(tile, {}, span))
+            stmts.append(tirx.AllocBuffer(tile, {}, innermost(span)))
             stmts.append(call("tile_copy", operand.piece(start, length), region, span=span))
             tiles.append(region)
         return [*stmts, call("tile_gemm", self.c, *tiles, *self.flags, init, span=span)]

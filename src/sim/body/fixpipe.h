@@ -9,7 +9,7 @@
 namespace tvm_ascend::sim {
 
 struct Drain {
-  static constexpr int64_t kSide = 16;
+  static constexpr int64_t kSide = kCubeSide;
   static constexpr int64_t kRowBytes = kSide * 4;
 
   // Reads the parameters by their names; those that a row lacks have their usual value.

@@ -11,7 +11,6 @@ namespace tvm_ascend::sim {
 namespace {
 
 enum { kStart, kRepeats, kSrcStride, kDstGap, kTranspose };
-constexpr int64_t kSide = 16;  // rows and columns of a transposed 16-bit fractal
 
 int64_t src_of(const Call& call, int64_t i) {
   return (call.params[kStart] + i * call.params[kSrcStride]) * kFractalBytes;
@@ -36,7 +35,7 @@ void access(const Call& call, AccessList& list) {
 int64_t source_byte(const Call& call, int64_t at) {
   if (!transposes(call)) return at;
   const int64_t element = at / 2;
-  return (element % kSide * kSide + element / kSide) * 2 + at % 2;
+  return (element % kCubeSide * kCubeSide + element / kCubeSide) * 2 + at % 2;
 }
 
 void run(Call& call, Memories& memories) {
@@ -49,9 +48,9 @@ void run(Call& call, Memories& memories) {
     }
     const auto* from = reinterpret_cast<const uint16_t*>(src);
     auto* to = reinterpret_cast<uint16_t*>(dst);
-    for (int64_t row = 0; row < kSide; ++row) {
-      for (int64_t column = 0; column < kSide; ++column)
-        to[row * kSide + column] = from[column * kSide + row];
+    for (int64_t row = 0; row < kCubeSide; ++row) {
+      for (int64_t column = 0; column < kCubeSide; ++column)
+        to[row * kCubeSide + column] = from[column * kCubeSide + row];
     }
   }
 }

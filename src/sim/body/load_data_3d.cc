@@ -26,7 +26,6 @@ enum {
   kDilationW,
   kDilationH
 };
-constexpr int64_t kSide = 16;
 constexpr int64_t kMostPatterns = 400;
 
 // The feature map and the unrolled matrix: `m` rows of output pixels, columns in groups of 32
@@ -46,7 +45,7 @@ struct Unrolled {
     first_group = p[kStart] / lanes;
     groups = div_up(p[kExtension], lanes);
     rows = p[mExtension];
-    blocks = div_up(rows, kSide);
+    blocks = div_up(rows, kCubeSide);
     transposed = call.spaces[0] == Space::L0B || p[kTranspose] != 0;
     to_right = call.spaces[0] == Space::L0B;
   }
@@ -75,18 +74,18 @@ struct Unrolled {
   }
 
   // Column groups that 32-bit transposition fills up to whole fractals.
-  int64_t tall() const { return div_up(groups * lanes, kSide); }
+  int64_t tall() const { return div_up(groups * lanes, kCubeSide); }
 
   // Byte where the element of row m and column k of the loaded part goes.
   int64_t target(int64_t m, int64_t k) const {
     if (!transposed) {
-      return (m / kSide * groups + k / lanes) * kFractalBytes + m % kSide * kBlockBytes +
+      return (m / kCubeSide * groups + k / lanes) * kFractalBytes + m % kCubeSide * kBlockBytes +
              k % lanes * size;
     }
     const int64_t across = m / lanes;  // fractals are 16 columns k high and `lanes` rows m wide
-    const int64_t fractal =
-        to_right ? across * tall() + k / kSide : k / kSide * (blocks * kSide / lanes) + across;
-    return fractal * kFractalBytes + k % kSide * kBlockBytes + m % lanes * size;
+    const int64_t fractal = to_right ? across * tall() + k / kCubeSide
+                                     : k / kCubeSide * (blocks * kCubeSide / lanes) + across;
+    return fractal * kFractalBytes + k % kCubeSide * kBlockBytes + m % lanes * size;
   }
 
   const int64_t* p;
@@ -158,16 +157,16 @@ void access(const Call& call, AccessList& list) {
   } else {
     list.add(AccessKind::Copy, 1, 0, map.source_bytes());
   }
-  const int64_t columns = map.blocks * kSide / map.lanes;
+  const int64_t columns = map.blocks * kCubeSide / map.lanes;
   const int64_t height = map.groups * map.lanes * kBlockBytes;
-  if (!map.transposed || map.groups * map.lanes % kSide == 0) {
-    list.add(AccessKind::Write, 0, 0, map.blocks * kSide * map.groups * kBlockBytes);
+  if (!map.transposed || map.groups * map.lanes % kCubeSide == 0) {
+    list.add(AccessKind::Write, 0, 0, map.blocks * kCubeSide * map.groups * kBlockBytes);
   } else if (map.to_right) {
     list.add(AccessKind::Write, 0, 0, height, columns, map.tall() * kFractalBytes);
   } else {
-    const int64_t whole = map.groups * map.lanes / kSide * columns * kFractalBytes;
+    const int64_t whole = map.groups * map.lanes / kCubeSide * columns * kFractalBytes;
     list.add(AccessKind::Write, 0, 0, whole);
-    list.add(AccessKind::Write, 0, whole, map.groups * map.lanes % kSide * kBlockBytes, columns,
+    list.add(AccessKind::Write, 0, whole, map.groups * map.lanes % kCubeSide * kBlockBytes, columns,
              kFractalBytes);
   }
 }
@@ -210,7 +209,7 @@ void poison(const Call& call, PoisonMaps& maps) {
   const Unrolled map(call);
   if (map.nothing()) return;
   for (int64_t group = 0; group < map.groups; ++group) {
-    for (int64_t m = 0; m < map.blocks * kSide; ++m) {
+    for (int64_t m = 0; m < map.blocks * kCubeSide; ++m) {
       const int64_t from = m < map.rows ? map.source(group, m) : -1;
       const int64_t src = call.operands[1] + from;
       const bool clean =

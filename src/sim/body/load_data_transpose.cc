@@ -11,21 +11,20 @@ namespace tvm_ascend::sim {
 namespace {
 
 enum { kStart, kRepeats, kSrcStride, kDstGap, kDstFracGap };
-constexpr int64_t kSide = 16;  // rows of a fractal
 
 // The square block of one dtype and where its elements are, in fractals of rows of 32 bytes.
 struct Block {
   explicit Block(const Call& call)
       : size(call.itemsize(0)),
         columns(kBlockBytes / size),
-        side(std::max(kSide, columns)),
+        side(std::max(kCubeSide, columns)),
         fractals(side * side * size / kFractalBytes) {}
 
   // Byte of the block that holds an element: fractals follow each other down the rows, and across
   // the columns where a fractal is narrower than the block.
   int64_t byte(int64_t row, int64_t column, int64_t fractal_pitch) const {
-    const int64_t fractal = row / kSide + column / columns;
-    return fractal * fractal_pitch + (row % kSide * columns + column % columns) * size;
+    const int64_t fractal = row / kCubeSide + column / columns;
+    return fractal * fractal_pitch + (row % kCubeSide * columns + column % columns) * size;
   }
 
   int64_t size;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "../program.h"
 #include "../workers.h"
 #include "body.h"
 #include "multiply.h"
@@ -15,23 +16,21 @@ namespace {
 
 enum { kM, kN, kK };
 enum { kC, kA, kB, kBias };
-constexpr int64_t kSide = 16;
-constexpr int64_t kRowBytes = kSide * 4;  // of a C fractal
-constexpr int64_t kTileBytes = kSide * kRowBytes;
+constexpr int64_t kRowBytes = kCubeSide * 4;  // of a C fractal
+constexpr int64_t kTileBytes = kCubeSide * kRowBytes;
 constexpr int kHf32Dropped =
     12;  // mantissa bits of a float that HF32 lacks [guess: 1 + 8 + 11 bits]
-constexpr int64_t kWorthSharing = 1 << 18;       // products, some 10 us of one host core
-constexpr int64_t kFractalsWithoutBarrier = 10;  // [doc: ASCEND 3.9]
+constexpr int64_t kWorthSharing = 1 << 18;  // products, some 10 us of one host core
 
 struct Shape {
   explicit Shape(const Call& call)
       : m(call.params[kM]),
         n(call.params[kN]),
         k0(kBlockBytes / call.itemsize(1)),
-        m1(div_up(m, kSide)),
-        n1(div_up(n, kSide)),
+        m1(div_up(m, kCubeSide)),
+        n1(div_up(n, kCubeSide)),
         k1(div_up(call.params[kK], k0)),
-        a_pitch(k0 == kSide / 2 && flag(call, "k_direction_align") ? (k1 + 1) / 2 * 2 : k1),
+        a_pitch(k0 == kCubeSide / 2 && flag(call, "k_direction_align") ? (k1 + 1) / 2 * 2 : k1),
         bias(call.op->n_operands > kBias),
         accumulates(!bias && !flag(call, "init")) {}
 
@@ -52,10 +51,10 @@ struct Shape {
 };
 
 void access_result(const Shape& shape, AccessKind kind, AccessList& list) {
-  const int64_t whole = shape.n / kSide;
+  const int64_t whole = shape.n / kCubeSide;
   const int64_t column = shape.m1 * kTileBytes;
   list.add(kind, 0, 0, shape.m * kRowBytes, whole, column);
-  list.add(kind, 0, whole * column, shape.n % kSide * 4, shape.m, kRowBytes);
+  list.add(kind, 0, whole * column, shape.n % kCubeSide * 4, shape.m, kRowBytes);
 }
 
 void access(const Call& call, AccessList& list) {
@@ -66,17 +65,17 @@ void access(const Call& call, AccessList& list) {
   if (shape.m == 1) {
     list.add(AccessKind::Read, 1, 0, shape.k1 * kBlockBytes);
   } else {
-    list.add(AccessKind::Read, 1, 0, group, shape.m / kSide, pitch);
-    list.add(AccessKind::Read, 1, shape.m / kSide * pitch, shape.m % kSide * kBlockBytes, shape.k1,
-             kFractalBytes);
+    list.add(AccessKind::Read, 1, 0, group, shape.m / kCubeSide, pitch);
+    list.add(AccessKind::Read, 1, shape.m / kCubeSide * pitch, shape.m % kCubeSide * kBlockBytes,
+             shape.k1, kFractalBytes);
   }
-  const int64_t whole = shape.n / kSide * kFractalBytes;
+  const int64_t whole = shape.n / kCubeSide * kFractalBytes;
   list.add(AccessKind::Read, 2, 0, whole, shape.k1, shape.n1 * kFractalBytes);
-  list.add(AccessKind::Read, 2, whole, shape.n % kSide * kBlockBytes, shape.k1,
+  list.add(AccessKind::Read, 2, whole, shape.n % kCubeSide * kBlockBytes, shape.k1,
            shape.n1 * kFractalBytes);
   if (shape.bias) list.add(AccessKind::Read, kBias, 0, shape.n * 4);
   if (shape.accumulates) access_result(shape, AccessKind::Read, list);
-  const bool ragged = shape.m % kSide != 0 || shape.n % kSide != 0;
+  const bool ragged = shape.m % kCubeSide != 0 || shape.n % kCubeSide != 0;
   if (ragged) list.add(AccessKind::Undefined, 0, 0, shape.m1 * shape.n1 * kTileBytes);
   access_result(shape, AccessKind::Write, list);
 }
@@ -94,8 +93,9 @@ void unpack_a(const Shape& shape, const In* a, std::vector<Acc>* rows) {
   for (int64_t i = 0; i < shape.m; ++i) {
     for (int64_t block = 0; block < shape.k1; ++block) {
       const int64_t from =
-          shape.m == 1 ? block * shape.k0
-                       : ((i / kSide * shape.a_pitch + block) * kSide + i % kSide) * shape.k0;
+          shape.m == 1
+              ? block * shape.k0
+              : ((i / kCubeSide * shape.a_pitch + block) * kCubeSide + i % kCubeSide) * shape.k0;
       for (int64_t c = 0; c < shape.k0; ++c)
         (*rows)[i * k + block * shape.k0 + c] = value_of(a[from + c]);
     }
@@ -105,13 +105,13 @@ void unpack_a(const Shape& shape, const In* a, std::vector<Acc>* rows) {
 // A column of 16 of B: k rows of 16 values.
 template <typename In, typename Acc>
 void unpack_b(const Shape& shape, const In* b, int64_t j, std::vector<Acc>* column) {
-  column->resize(shape.k1 * shape.k0 * kSide);
+  column->resize(shape.k1 * shape.k0 * kCubeSide);
   for (int64_t block = 0; block < shape.k1; ++block) {
-    const In* fractal = b + (block * shape.n1 + j) * kSide * shape.k0;
-    Acc* to = column->data() + block * shape.k0 * kSide;
-    for (int64_t x = 0; x < kSide; ++x) {
+    const In* fractal = b + (block * shape.n1 + j) * kCubeSide * shape.k0;
+    Acc* to = column->data() + block * shape.k0 * kCubeSide;
+    for (int64_t x = 0; x < kCubeSide; ++x) {
       for (int64_t row = 0; row < shape.k0; ++row)
-        to[row * kSide + x] = value_of(fractal[x * shape.k0 + row]);
+        to[row * kCubeSide + x] = value_of(fractal[x * shape.k0 + row]);
     }
   }
 }
@@ -145,16 +145,16 @@ void multiply_column(const Call& call, const Memories& memories, const Shape& sh
   thread_local std::vector<Acc> sums;
   unpack_b(shape, memories.operand<const In>(call, 2), j, &column);
   round_to_hf32(call, &column);
-  const int64_t width = std::min(kSide, shape.n - j * kSide);
-  Acc* c = memories.operand<Acc>(call, 0) + j * shape.m1 * kSide * kSide;
-  sums.assign(shape.m * kSide, Acc{});
+  const int64_t width = std::min(kCubeSide, shape.n - j * kCubeSide);
+  Acc* c = memories.operand<Acc>(call, 0) + j * shape.m1 * kCubeSide * kCubeSide;
+  sums.assign(shape.m * kCubeSide, Acc{});
   if (shape.accumulates) std::copy_n(c, sums.size(), sums.begin());
   if (shape.bias) {
-    const Acc* bias = memories.operand<const Acc>(call, kBias) + j * kSide;
-    for (int64_t i = 0; i < shape.m; ++i) std::copy_n(bias, width, &sums[i * kSide]);
+    const Acc* bias = memories.operand<const Acc>(call, kBias) + j * kCubeSide;
+    for (int64_t i = 0; i < shape.m; ++i) std::copy_n(bias, width, &sums[i * kCubeSide]);
   }
   multiply_rows(rows.data(), column.data(), shape.m, shape.k1 * shape.k0, sums.data());
-  for (int64_t i = 0; i < shape.m; ++i) std::copy_n(&sums[i * kSide], width, c + i * kSide);
+  for (int64_t i = 0; i < shape.m; ++i) std::copy_n(&sums[i * kCubeSide], width, c + i * kCubeSide);
 }
 
 template <typename In, typename Acc>
@@ -188,9 +188,10 @@ void run(Call& call, Memories& memories) {
   }
 }
 
-int64_t tile(const Call& call) {
+int64_t tile(const Call& call, const Program& program) {
   const Shape shape(call);
-  return shape.m1 * shape.n1 < kFractalsWithoutBarrier ? 0 : shape.m1 << 32 | shape.n1;
+  const double least = program.constant(Constant::MMAD_BARRIER_FRACTALS);
+  return static_cast<double>(shape.m1 * shape.n1) < least ? 0 : shape.m1 << 32 | shape.n1;
 }
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace tvm_ascend::sim {
 
 namespace {
 
-constexpr int64_t kRows = 16;
+constexpr int64_t kRows = kCubeSide;
 enum { kDst, kSrc };
 enum { kStep, kHigh = 2, kRepeat = 4, kRepStride };  // those of dst, of src one later
 

@@ -8,18 +8,17 @@ namespace tvm_ascend::sim {
 
 namespace {
 
-constexpr int64_t kSide = 16;
-
 void access(const Call& call, AccessList& list) {
-  list.add(AccessKind::Read, 1, 0, kSide * kSide * call.itemsize(1));
-  list.add(AccessKind::Write, 0, 0, kSide * kSide * call.itemsize(0));
+  list.add(AccessKind::Read, 1, 0, kCubeSide * kCubeSide * call.itemsize(1));
+  list.add(AccessKind::Write, 0, 0, kCubeSide * kCubeSide * call.itemsize(0));
 }
 
 void run(Call& call, Memories& memories) {
-  uint16_t tile[kSide * kSide];
-  std::copy_n(memories.operand<const uint16_t>(call, 1), kSide * kSide, tile);
+  uint16_t tile[kCubeSide * kCubeSide];
+  std::copy_n(memories.operand<const uint16_t>(call, 1), kCubeSide * kCubeSide, tile);
   auto* dst = memories.operand<uint16_t>(call, 0);
-  for (int64_t i = 0; i < kSide * kSide; ++i) dst[i] = tile[i % kSide * kSide + i / kSide];
+  for (int64_t i = 0; i < kCubeSide * kCubeSide; ++i)
+    dst[i] = tile[i % kCubeSide * kCubeSide + i / kCubeSide];
 }
 
 }  // namespace
