@@ -129,8 +129,8 @@ def prim_func(
 
     if func is not None:
         return decorate(func)
-    decorate.dispatch_token = "tirx"
+    decorate.dispatch_token = "tirx"  # type: ignore[attr-defined]
     return decorate
 
 
-prim_func.dispatch_token = "tirx"
+prim_func.dispatch_token = "tirx"  # type: ignore[attr-defined]

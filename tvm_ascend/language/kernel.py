@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from typing import Any
 
 import tvm
 from tvm import tirx
@@ -60,7 +61,7 @@ class Kernel:
         block = [self._stack.enter_context(frame) for frame in frames]
         return block[0] if len(block) == 1 else block
 
-    def __exit__(self, *exc: object) -> None:
+    def __exit__(self, *exc: Any) -> None:
         self._stack.__exit__(*exc)
 
 

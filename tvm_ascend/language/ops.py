@@ -131,7 +131,8 @@ def _register(key: str, names: tuple[str, ...], doc: str) -> None:
 
 
 for _row in TABLE.values():
-    _register(_row.key, tuple(x.name for x in (*_row.operands, *_row.params)), _row.doc)
+    _names = (*(o.name for o in _row.operands), *(p.name for p in _row.params))
+    _register(_row.key, _names, _row.doc)
 for _tile in TILE_OPS.values():
     _register(_tile.key, (*_tile.operands, *_tile.params), _tile.doc)
 

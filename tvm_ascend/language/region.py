@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import tvm
 from tvm import tirx
 from tvm.ir import Range, TensorLoad, TensorRegion
@@ -27,7 +29,7 @@ def is_global(buffer: tvm.ir.Var) -> bool:
     return buffer.scope() in ("", "global")
 
 
-def region_of(op: str, name: str, value: object) -> TensorRegion:
+def region_of(op: str, name: str, value: Any) -> TensorRegion:
     """Return an operand as a region; a single element is a region of one element."""
     if is_buffer(value):
         return tirx.BufferRegion(value, [Range(0, n) for n in value.ty.shape])

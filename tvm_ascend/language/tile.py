@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import tvm
 from tvm import tirx
 from tvm.ir import TensorLoad
@@ -25,7 +27,7 @@ def copy(src: object, dst: object) -> tvm.ir.Call:
     return call_expr("tile_copy", *complete_pair("copy", ("src", "dst"), (src, dst)))
 
 
-def fill(buffer: object, value: object) -> tvm.ir.Call:
+def fill(buffer: object, value: Any) -> tvm.ir.Call:
     """Set every element of a tile to ``value``."""
     region = region_of("fill", "buffer", buffer)
     dtype = region.source.ty.dtype
@@ -100,7 +102,7 @@ def gemm(
     dtypes = tuple(str(x.source.ty.dtype) for x in (out, left, right))
     if dtypes not in TABLE["mmad"].dtypes:
         allowed = [f"{x} by {y} into {z}" for z, x, y in TABLE["mmad"].dtypes]
-        raise GemmDtypes(*dtypes[1:], dtypes[0], allowed)
+        raise GemmDtypes(dtypes[1], dtypes[2], dtypes[0], allowed)
     (m, k), (k2, n) = extents(left)[-2:], extents(right)[-2:]
     m, k = (k, m) if transpose_A else (m, k)
     k2, n = (n, k2) if transpose_B else (k2, n)
