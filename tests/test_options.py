@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Options are checked when they are made, not at the first launch."""
 
+import pickle
+import re
+
+import numpy as np
 import pytest
 
 from tvm_ascend import Options, SimOptions, compile
-from tvm_ascend.demo.kernels import make_matmul
-from tvm_ascend.errors import OptionError, UnknownExecutorError
+from tvm_ascend.demo.kernels import make_layer_norm, make_matmul
+from tvm_ascend.errors import BadTile, OptionError, PathNotWritable, UnknownExecutorError
 
 
 @pytest.mark.parametrize(
@@ -40,3 +44,42 @@ def test_compile_refuses_other_options_and_the_missing_executor():
         compile(make_matmul(16, 16, 16), options={})
     with pytest.raises(UnknownExecutorError, match="simulator"):
         compile(make_matmul(16, 16, 16), options=Options(executor="npu"))
+
+
+def test_options_keep_their_own_overrides():
+    given = {"num_stages": 1}
+    options = Options(overrides=given)
+    given["num_stages"] = "many"
+    assert options.overrides == {"num_stages": 1}
+    with pytest.raises(TypeError):
+        options.overrides["num_stages"] = "many"
+
+
+def test_equal_options_are_one_key_and_survive_pickling():
+    options = Options(overrides={"tile_m": 32, "tile_n": 16})
+    same = Options(overrides={"tile_n": 16, "tile_m": 32})
+    assert {options: "found"}[same] == "found"
+    assert options != Options()
+    assert pickle.loads(pickle.dumps(options)) == options
+
+
+@pytest.mark.parametrize("stages", [0, -1, 17, 2**70])
+def test_versions_that_no_tile_can_have_are_refused(stages):
+    with pytest.raises(BadTile, match="up to 16"):
+        compile(make_layer_norm(2, 64, 64), options=Options(overrides={"num_stages": stages}))
+
+
+@pytest.mark.parametrize("sim", [True, False, "x", {}, Options()])
+@pytest.mark.parametrize("method", ["run", "profile"])
+def test_a_call_refuses_other_simulator_options(method, sim):
+    kernel = compile(make_matmul(16, 16, 16), out_idx=2)
+    a = np.ones((16, 16), "float16")
+    with pytest.raises(OptionError, match="option `sim`"):
+        getattr(kernel, method)(a, a, sim=sim)
+
+
+def test_a_timeline_that_cannot_be_written_names_the_path(tmp_path):
+    kernel = compile(make_matmul(16, 16, 16), out_idx=2)
+    a = np.ones((16, 16), "float16")
+    with pytest.raises(PathNotWritable, match=re.escape(str(tmp_path))):
+        kernel.profile(a, a).trace(tmp_path)

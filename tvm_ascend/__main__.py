@@ -20,7 +20,12 @@ def _doctor(arguments: argparse.Namespace) -> int:
 
 def _demo(arguments: argparse.Namespace) -> int:
     from .demo import run
+    from .errors import PathNotWritable
 
+    try:
+        arguments.out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        parser().error(str(PathNotWritable("--out", arguments.out, error.strerror or error)))
     return run(arguments.out, trials=arguments.trials, as_json=arguments.json)
 
 
@@ -42,10 +47,14 @@ def _named(text: str) -> tuple[ModuleType, Any]:
     """The module and the value that ``FILE.py:NAME`` names."""
     from .dev.kernel_file import load, parse_place
 
-    try:
-        return load(parse_place(text))
-    except argparse.ArgumentTypeError as error:
-        parser().error(str(error))
+    return load(parse_place(text))
+
+
+def _positive(text: str) -> int:
+    """A number of things to do."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no integer from 1 on")
+    return int(text)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -56,7 +65,7 @@ def parser() -> argparse.ArgumentParser:
     doctor.set_defaults(run=_doctor)
     demo = verbs.add_parser("demo", help="compile, run, tune and explain real kernels")
     demo.add_argument("--out", type=Path, default=Path("build/demo"), help="folder for the results")
-    demo.add_argument("--trials", type=int, default=64, help="candidates the tuner measures")
+    demo.add_argument("--trials", type=_positive, default=64, help="candidates the tuner measures")
     demo.set_defaults(run=_demo)
     prove = verbs.add_parser("prove-sync", help="show that every flag and barrier is needed")
     prove.add_argument(
@@ -75,9 +84,19 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one verb and return its exit code."""
+    """Run one verb and return its exit code: 1 where the package refuses, 2 for a wrong command."""
     chosen = parser().parse_args(arguments)
-    return int(chosen.run(chosen))
+    try:
+        return int(chosen.run(chosen))
+    except argparse.ArgumentTypeError as error:
+        parser().error(str(error))
+    except Exception as error:
+        from .errors import AscendError
+
+        if not isinstance(error, AscendError):
+            raise
+        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        return 1
 
 
 if __name__ == "__main__":

@@ -20,11 +20,10 @@ from tvm_ascend.codegen.program import build_program
 from tvm_ascend.codegen.walk import dtype_of, written_params
 from tvm_ascend.errors import (
     NotAKernelError,
-    OptionError,
     SymbolicShapeError,
     UnknownExecutorError,
 )
-from tvm_ascend.options import Options, SimOptions
+from tvm_ascend.options import Options, SimOptions, options_or_default, require
 from tvm_ascend.pipeline import lower
 from tvm_ascend.runtime.arguments import ParamInfo, bind, check_out_idx
 from tvm_ascend.runtime.report import Report
@@ -118,12 +117,15 @@ class Kernel:
         ----------
         sim : simulator options of this run; default: the kernel's own, with ``trace`` on.
         """
-        return self.run(*args, sim=sim or replace(self.options.sim, trace=True))[1]
+        if sim is None:
+            sim = replace(self.options.sim, trace=True)
+        return self.run(*args, sim=sim)[1]
 
     def run(self, *args: Any, sim: SimOptions | None = None) -> tuple[list, Report]:
         """Run once and return the outputs of ``out_idx`` together with the report."""
+        options = self.options.sim if sim is None else sim
+        require("sim", options, SimOptions, "a tvm_ascend.SimOptions or None")
         bound = bind(self.artifact.name, self.artifact.params, self.out_idx, args)
-        options = sim or self.options.sim
         return bound.outputs, self.executor.launch(bound.values, options, self.out_idx)
 
     @property
@@ -174,9 +176,7 @@ def compile(
     ------
     AscendError : for anything that is the caller's mistake.
     """
-    options = Options() if options is None else options
-    if not isinstance(options, Options):
-        raise OptionError("options", options, "a tvm_ascend.Options")
+    options = options_or_default(options)
     if options.executor == "npu":
         raise UnknownExecutorError("npu", "this version runs kernels on 'simulator' or 'twin'")
     target = as_target(target)

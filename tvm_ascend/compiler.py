@@ -19,7 +19,10 @@ def find() -> list[str] | None:
     """The compiler's path and the flags that ``CXX`` carries; None when it is not on the PATH."""
     chosen = os.environ.get("CXX")
     for command in [chosen] if chosen else COMPILERS:
-        program, *flags = shlex.split(command) or [command]
+        try:
+            program, *flags = shlex.split(command) or [command]
+        except ValueError:  # an open quote
+            continue
         if path := shutil.which(program):
             return [path, *flags]
     return None

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
@@ -38,8 +38,30 @@ class SimOptions:
 
     def __post_init__(self) -> None:
         for name in ("numerics", "hazards", "strict", "trace"):
-            _require(name, getattr(self, name), bool, "True or False")
+            require(name, getattr(self, name), bool, "True or False")
         _choose("dma", self.dma, get_args(Dma))
+
+
+class Overrides(Mapping[str, int]):
+    """A mapping that keeps what it was made of: hashable, and equal to a dict of the same items."""
+
+    def __init__(self, items: Mapping[str, int]) -> None:
+        self._items = dict(items)
+
+    def __getitem__(self, name: str) -> int:
+        return self._items[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self._items.items()))
+
+    def __repr__(self) -> str:
+        return repr(self._items)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,25 +85,36 @@ class Options:
 
     def __post_init__(self) -> None:
         _choose("executor", self.executor, get_args(Executor))
-        _require("sim", self.sim, SimOptions, "a SimOptions")
-        _require("overrides", self.overrides, Mapping, "a mapping of names to integers")
+        require("sim", self.sim, SimOptions, "a SimOptions")
+        require("overrides", self.overrides, Mapping, "a mapping of names to integers")
+        object.__setattr__(self, "overrides", Overrides(self.overrides))
         for name, value in self.overrides.items():
             integer = isinstance(value, int) and not isinstance(value, bool)
             if not isinstance(name, str) or not integer:
                 raise OptionError(f"overrides[{name!r}]", value, "an integer")
         allowed = f'a version such as "{OLDEST_CANN}" or later'
-        _require("cann", self.cann, str, allowed)
+        require("cann", self.cann, str, allowed)
         if not _CANN.fullmatch(self.cann) or version(self.cann) < version(OLDEST_CANN):
             raise OptionError("cann", self.cann, allowed)
-        _require("cache", self.cache, bool, "True or False")
+        require("cache", self.cache, bool, "True or False")
 
     def compile_key(self) -> dict:
         """The part that changes the compiled artifact."""
         return {"overrides": dict(sorted(self.overrides.items())), "cann": self.cann}
 
 
-def _require(name: str, value: object, kind: type, allowed: str) -> None:
-    if not isinstance(value, kind):
+def options_or_default(given: Options | None) -> Options:
+    """What a call was given, checked, or the defaults for None."""
+    if given is None:
+        return Options()
+    require("options", given, Options, "a tvm_ascend.Options or None")
+    return given
+
+
+def require(name: str, value: object, kind: type | tuple[type, ...], allowed: str) -> None:
+    """Refuse a value of another kind; True and False are no integers."""
+    truth = isinstance(value, bool) and kind is int
+    if truth or not isinstance(value, kind):
         raise OptionError(name, value, allowed)
 
 

@@ -360,7 +360,7 @@ void Core::finish() {
   if (!resolve_deadlock(Ref{})) return;
   clocks_.barrier_all();
   land(clocks_.seen(Pipe::S));
-  events_.finish(&found_);
+  events_.finish(last_, &found_);
   cache_.finish(&found_);
   report(&found_);
 }

@@ -84,7 +84,7 @@ std::optional<Events::Raised> Events::wait(const Flag& flag, const Ref& at, uint
   return state.raised;
 }
 
-void Events::finish(std::vector<Hazard>* found) const {
+void Events::finish(const std::array<Ref, kPipes>& last, std::vector<Hazard>* found) const {
   for (size_t i = 0; i < states_.size(); ++i) {
     const State& state = states_[i];
     if (!state.up) continue;
@@ -93,14 +93,19 @@ void Events::finish(std::vector<Hazard>* found) const {
                     static_cast<int64_t>(i % kIds)};
     Hazard hazard = this->hazard("unconsumed_flag", flag);
     hazard.first = hazard.at = state.set;
-    hazard.second = state.wait;
+    const bool waited = state.wait.site >= 0;
+    hazard.second = waited ? state.wait : last[static_cast<int>(flag.target)];
     hazard.fix = std::string("WaitFlag<HardEvent::") + name_of(flag.source) + "_" +
                  name_of(flag.target) + ">";
     hazard.message = context_.sites.describe(state.set.site) + " raises " + name(flag) +
                      ", and the kernel ends before a WaitFlag lowers it: the next kernel on this "
                      "core would start with it up";
-    if (state.wait.site >= 0)
-      hazard.message += "; the last wait was " + context_.sites.describe(state.wait.site);
+    if (hazard.second.site >= 0)
+      hazard.message += (waited ? "; the last wait was "
+                                : std::string("; no wait ever lowered it, and the last statement "
+                                              "on pipe ") +
+                                      name_of(flag.target) + ", which should have waited, is ") +
+                        context_.sites.describe(hazard.second.site);
     found->push_back(std::move(hazard));
   }
 }

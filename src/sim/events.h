@@ -37,8 +37,8 @@ class Events {
   // Lowers the flag; nothing when it is not up. `epoch` numbers the wait on the target pipe.
   std::optional<Raised> wait(const Flag& flag, const Ref& at, uint32_t epoch);
 
-  // Flags still up at the end of the program.
-  void finish(std::vector<Hazard>* found) const;
+  // Flags still up at the end of the program; `last` are the last statements on each pipe.
+  void finish(const std::array<Ref, kPipes>& last, std::vector<Hazard>* found) const;
 
   static std::string name(const Flag& flag);
 

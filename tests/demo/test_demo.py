@@ -4,7 +4,10 @@
 import json
 import re
 
+import pytest
+
 from tvm_ascend import demo
+from tvm_ascend.__main__ import main
 from tvm_ascend.demo.check import Check, table
 
 
@@ -43,3 +46,20 @@ def test_table_counts_failures():
     text = table([Check("a", True, "x"), Check("b", False, "y")])
     assert "FAIL  b" in text
     assert text.endswith("2 checks, 1 failed")
+
+
+@pytest.mark.parametrize("trials", ["0", "-5", "many", "1.5"])
+def test_trials_that_are_no_count_are_refused_before_anything_runs(trials, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        main(["demo", "--trials", trials])
+    assert f"'{trials}' is no integer from 1 on" in capsys.readouterr().err
+
+
+def test_results_that_cannot_be_written_are_refused_before_anything_runs(tmp_path, capsys):
+    taken = tmp_path / "taken"
+    taken.write_text("a file")
+    for out in (taken, taken / "below"):
+        with pytest.raises(SystemExit, match="2"):
+            main(["demo", "--out", str(out)])
+        assert f"--out cannot be written to '{out}'" in capsys.readouterr().err
+    assert taken.read_text() == "a file"

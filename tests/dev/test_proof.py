@@ -2,6 +2,7 @@
 """Each sync of a kernel is shown to be needed or redundant, and a checker that misses one fails."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -9,6 +10,7 @@ import pytest
 
 from tvm_ascend import Options, compile, dev
 from tvm_ascend import language as T
+from tvm_ascend.__main__ import main
 from tvm_ascend.build import rebuild
 from tvm_ascend.demo import basics
 from tvm_ascend.demo.kernels import make_layer_norm, make_matmul
@@ -104,6 +106,30 @@ def test_a_kernel_with_a_hazard_of_its_own_is_refused():
         dev.prove_sync(broken, *proof.random_inputs(kernel))
 
 
+@T.prim_func
+def by_parity(A: T.Tensor((5, 64), "float32"), B: T.Tensor((5, 64), "float32")):
+    with T.Kernel(1):
+        for r in T.serial(5):
+            a = T.alloc_fragment((64,), "float32")
+            T.copy(A[r, :], a)
+            if r % 2 == 0:
+                T.copy(a, B[r, :])
+            else:
+                for i in T.serial(64):
+                    B[r, i] = a[i] - 1.0
+
+
+def test_scalar_code_beside_a_flag_is_named():
+    kernel = compile(by_parity, out_idx=1)
+    found = dev.prove_sync(kernel, *proof.random_inputs(kernel))
+    beside = {side for v in found.verdicts for side in v.between}
+    assert "a_value = a[i] - 1" in beside
+    lost = [v for v in found.verdicts if v.event in ("S_MTE2", "MTE2_S")]
+    assert len(lost) == 2
+    assert {v.verdict for v in lost} == {"reported"}
+    assert "\n" not in "".join(v.why for v in found.verdicts)
+
+
 FILE = """
 from tvm_ascend import compile, language as T
 
@@ -115,6 +141,12 @@ def double(A: T.Tensor((64,), "float32"), B: T.Tensor((64,), "float32")):
 
 def compiled():
     return compile(double, out_idx=1)
+
+def with_argument(x):
+    return double
+
+def breaks():
+    return 1 // 0
 """
 
 
@@ -144,11 +176,31 @@ def test_the_command_uses_the_inputs_of_the_file(tmp_path):
 
 @pytest.mark.parametrize(
     ("place", "text"),
-    [("{}:absent", "defines no absent"), ("{}", "not FILE.py:NAME"), ("x.py:a", "no file")],
+    [
+        ("{}/kernels.py:absent", "defines no absent"),
+        ("{}/kernels.py", "not FILE.py:NAME"),
+        ("x.py:a", "no file"),
+        ("{}/kernels.txt:a", "no Python file"),
+        ("{}/kernels.py:with_argument", "`with_argument` is called without arguments"),
+        ("{}/kernels.py:breaks", r"ZeroDivisionError: .*kernels\.py:17"),
+        ("{}/broken.py:a", r"SyntaxError: .*broken\.py:1"),
+        ("{}/raising.py:a", r"ValueError: no, at .*raising\.py:2"),
+    ],
 )
-def test_a_wrong_command_line_ends_with_2(tmp_path, place, text):
+@pytest.mark.parametrize("verb", ["prove-sync", "why-tile"])
+def test_a_wrong_command_line_ends_with_2(tmp_path, capsys, verb, place, text):
+    (tmp_path / "kernels.py").write_text(FILE)
+    (tmp_path / "kernels.txt").write_text(FILE)
+    (tmp_path / "broken.py").write_text("this is ( not Python")
+    (tmp_path / "raising.py").write_text("\nraise ValueError('no')\n")
+    with pytest.raises(SystemExit, match="2"):
+        main([verb, place.format(tmp_path)])
+    assert re.search(text, capsys.readouterr().err)
+
+
+def test_inputs_that_are_no_function_end_with_2(tmp_path, capsys):
     file = tmp_path / "kernels.py"
-    file.write_text(FILE)
-    done = prove(place.format(file))
-    assert done.returncode == 2
-    assert text in done.stderr
+    file.write_text(FILE + "\ninputs = 3\n")
+    with pytest.raises(SystemExit, match="2"):
+        main(["prove-sync", f"{file}:double"])
+    assert "3 is no function" in capsys.readouterr().err

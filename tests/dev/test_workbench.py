@@ -4,10 +4,17 @@
 import numpy as np
 import pytest
 
-from tvm_ascend import dev
+from tvm_ascend import dev, tune
 from tvm_ascend.demo import basics
 from tvm_ascend.demo.kernels import make_matmul
-from tvm_ascend.errors import AscendError, UnknownOverrideError, UnknownStageError
+from tvm_ascend.errors import (
+    AscendError,
+    KernelExpected,
+    OptionError,
+    UnknownOverrideError,
+    UnknownStageError,
+    UnknownSyncError,
+)
 
 SIZE = (128, 128, 128)
 
@@ -57,3 +64,52 @@ def test_show_and_diff_name_their_stages(bench):
     assert dev.diff(bench.kernel, "final", "final") == ""
     with pytest.raises(UnknownStageError, match="vectorized"):
         dev.show(bench.kernel, "nowhere")
+
+
+@pytest.mark.parametrize(
+    "look",
+    [
+        lambda x: dev.show(x, "final"),
+        lambda x: dev.diff(x, "input", "final"),
+        dev.syncs,
+        lambda x: dev.break_sync(x, 0),
+        lambda x: dev.break_statement(x, "MTE2_V"),
+        dev.prove_sync,
+        dev.why_tile,
+    ],
+)
+@pytest.mark.parametrize("given", [None, "kernel", make_matmul(*SIZE)])
+def test_what_is_no_kernel_is_refused(look, given):
+    with pytest.raises(KernelExpected, match=rf"dev\.\w+ looks .* {type(given).__name__}"):
+        look(given)
+
+
+@pytest.mark.parametrize("index", ["0", None, 1.5, 10**6, -1])
+def test_an_index_of_no_sync_is_refused(bench, index):
+    with pytest.raises(UnknownSyncError, match=repr(index)):
+        dev.break_sync(bench.kernel, index, *basics.matmul_inputs(*SIZE))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("options", {}),
+        ("options", {"cache": False}),
+        ("seed", "x"),
+        ("keep", None),
+        ("progress", "loud"),
+        ("work_dir", 3),
+    ],
+)
+def test_tune_names_what_is_wrong(name, value):
+    with pytest.raises(OptionError, match=f"`{name}`"):
+        tune.tune(make_matmul(*SIZE), trials=1, **{name: value})
+
+
+def test_wrong_arguments_of_the_workbench_and_of_best_are_named():
+    with pytest.raises(OptionError, match="`options`"):
+        dev.Workbench(make_matmul(*SIZE), (), options={})
+    with pytest.raises(OptionError, match="`inputs`"):
+        dev.Workbench(make_matmul(*SIZE), 3)
+    with pytest.raises(OptionError, match="`database`"):
+        tune.best(3, make_matmul(*SIZE))

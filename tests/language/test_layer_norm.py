@@ -7,7 +7,13 @@ import tvm
 
 import tvm_ascend
 from tvm_ascend import language as T
-from tvm_ascend.errors import NoUnitForDtype, OnChipOverflow, RowLongerThanTile, RowShorterThanTile
+from tvm_ascend.errors import (
+    EmptyShape,
+    NoUnitForDtype,
+    OnChipOverflow,
+    RowLongerThanTile,
+    RowShorterThanTile,
+)
 
 
 # fmt: off
@@ -77,6 +83,21 @@ def test_longer_row_names_the_missing_loop():
 def test_shorter_row_says_what_to_do():
     with pytest.raises(RowShorterThanTile, match="exactly 1000 elements"):
         make_layer_norm(128, 1000)
+
+
+def test_row_of_one_element_is_a_short_row():
+    with pytest.raises(RowShorterThanTile, match="exactly 1 elements"):
+        make_layer_norm(2, 1, block_N=16)
+
+
+def test_tile_of_one_element_holds_part_of_a_row():
+    with pytest.raises(RowLongerThanTile, match="in steps of 1"):
+        make_layer_norm(2, 10, block_N=1)
+
+
+def test_tile_without_elements_is_refused():
+    with pytest.raises(EmptyShape, match="`a_tile` has shape"):
+        make_layer_norm(2, 10, block_N=0)
 
 
 def test_tile_beyond_ub_lists_its_buffers():

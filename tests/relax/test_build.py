@@ -258,6 +258,16 @@ def test_split_leaves_a_call_of_the_kernel():
     assert kernels["add_kernel"].attrs["target"].host is None
 
 
+def test_kernels_get_names_that_no_function_of_the_module_has():
+    names = ("add", "add_kernel", "add_kernel_1")
+    functions = {name: add.with_attr("global_symbol", name) for name in names}
+    library = tvm.compile(tvm.IRModule(functions), "ascend")
+    for name in names:
+        tensors = on_device(*(np.ones((48, 70), "float32") for _ in range(3)))
+        library[name](*tensors)
+        np.testing.assert_array_equal(tensors[2].numpy(), 2)
+
+
 def test_foreign_ext_dev_target_is_refused():
     with pytest.raises(NotAnAscendTarget, match="kind ext_dev"):
         tvm.get_global_func("target.build.ext_dev")(tvm.IRModule({}), Target("ext_dev"))

@@ -26,6 +26,10 @@ def softmax(x):
     return powers / powers.sum(-1, keepdims=True)
 
 
+def centred(x):
+    return x - x.mean()
+
+
 def wide(x):
     return x.astype("float32")
 
@@ -41,6 +45,10 @@ CASES = {
     "sigmoid": (op.sigmoid, [floats(33, 70)], lambda x: 1 / (1 + np.exp(-x))),
     "sum of columns": (lambda x: op.sum(x, axis=0), [floats(33, 70)], lambda x: x.sum(0)),
     "maximum of rows": (lambda x: op.max(x, axis=1), [floats(33, 70)], lambda x: x.max(1)),
+    "mean of all": (op.mean, [floats(8, 16)], np.mean),
+    "deviation of all": (op.std, [floats(8, 17)], np.std),
+    "variance of a vector": (op.variance, [floats(17)], np.var),
+    "less the mean of all": (lambda x: op.subtract(x, op.mean(x)), [floats(4, 8)], centred),
     "transpose": (lambda x: op.permute_dims(x, [1, 0]), [floats(33, 40)], np.transpose),
     "concatenate": (
         lambda x, y: op.concat([x, y], axis=1),

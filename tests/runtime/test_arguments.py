@@ -48,6 +48,18 @@ def test_inputs_may_be_strided_or_read_only(kernel):
     assert np.array_equal(kernel(frozen), 2 * numbers())
 
 
+def misaligned():
+    array = np.ndarray((4, 64), "float32", np.zeros(4 * 64 * 4 + 1, "uint8"), offset=1)
+    array[:] = numbers()
+    return array
+
+
+def test_misaligned_inputs_are_copied_and_outputs_refused(kernel):
+    assert np.array_equal(kernel(misaligned()), 2 * numbers())
+    with pytest.raises(errors.ArgumentLayoutError, match="is misaligned"):
+        compile(make_double("float32"))(numbers(), misaligned())
+
+
 def test_without_out_idx_outputs_are_written_in_place():
     out = np.zeros((4, 64), "float32")
     assert compile(make_double("float32"))(numbers(), out) is None

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 
 import numpy as np
 import pytest
@@ -12,7 +13,12 @@ from final_functions import cube_kernel, scalar_kernel, vector_kernel
 
 from tvm_ascend.codegen.ascendc import emit
 from tvm_ascend.codegen.program import build_program
-from tvm_ascend.errors import RaceError, TwinCompileError, TwinCompilerMissing
+from tvm_ascend.errors import (
+    RaceError,
+    TwinCompileError,
+    TwinCompilerBroken,
+    TwinCompilerMissing,
+)
 from tvm_ascend.hw import CHIPS, DEFAULT_CHIP
 from tvm_ascend.options import SimOptions
 from tvm_ascend.runtime import twin
@@ -114,6 +120,43 @@ def test_the_chosen_compiler_must_exist(monkeypatch):
     monkeypatch.setenv("CXX", "no-such-compiler")
     with pytest.raises(TwinCompilerMissing, match="no-such-compiler"):
         twin.find_compiler()
+
+
+def test_a_command_that_is_no_command_is_named(monkeypatch):
+    monkeypatch.setenv("CXX", "g++ '")
+    with pytest.raises(TwinCompilerMissing, match="g\\+\\+ '"):
+        twin.find_compiler()
+
+
+@pytest.fixture
+def temporary(monkeypatch, tmp_path):
+    """Where the twin's folders appear."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    twin.build_twin.cache_clear()
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("command", "said"), [("c++ --bogusflag", "bogusflag"), ("/bin/true", "nothing")]
+)
+def test_a_compiler_that_compiles_nothing_is_told_from_wrong_source(
+    monkeypatch, temporary, command, said
+):
+    monkeypatch.setenv("CXX", command)
+    with pytest.raises(TwinCompilerBroken, match=rf"(?s){command.split()[-1]}.*{said}"):
+        twin.build_twin(EMPTY, "k", 1)
+    assert list(temporary.iterdir()) == []
+
+
+def test_only_source_that_a_message_names_is_left_behind(monkeypatch, temporary):
+    with pytest.raises(TwinCompileError) as caught:
+        twin.build_twin(EMPTY.replace("{\n", "{ Nothing();\n"), "odd", 1)
+    (left,) = temporary.iterdir()
+    assert str(left) in str(caught.value)
+    monkeypatch.setenv("CXX", "no-such-compiler")
+    with pytest.raises(TwinCompilerMissing):
+        twin.build_twin(EMPTY, "k", 1)
+    assert list(temporary.iterdir()) == [left]
 
 
 def test_headers_of_an_installed_package_come_first(monkeypatch, tmp_path):

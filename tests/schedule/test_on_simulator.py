@@ -7,10 +7,12 @@ import tvm
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tvm import relax
+from tvm.script import tirx as T
 
 import tvm_ascend
 from tests.schedule.test_vector_rules import NN, REDUCTIONS, layer_norm, legalized, softmax
 from tests.transform.test_select_cube import matmul
+from tvm_ascend.errors import TileDoesNotFit
 from tvm_ascend.hw import CHIPS
 from tvm_ascend.schedule.tile_model import TILE_NAMES, Problem, Tile, estimate
 
@@ -137,3 +139,53 @@ def test_every_input_dtype_of_the_cube_is_exact():
     kernel, got = run(func, a.astype("int8"), b.astype("int8"))
     assert kernel.artifact.rule == "matmul"
     assert (got == a @ b.T).all()
+
+
+BYTES = st.one_of(st.integers(1, 40), st.sampled_from((49, 65, 127, 129)))
+
+
+def bytes_matmul(m, n, k):
+    """int8 by int8, B stored [n, k]."""
+
+    @T.prim_func(s_tir=True)
+    def kernel(
+        A: T.Buffer((m, k), "int8"), B: T.Buffer((n, k), "int8"), C: T.Buffer((m, n), "int32")
+    ):
+        for i, j, p in T.grid(m, n, k):
+            with T.sblock("C"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, p])
+                with T.init():
+                    C[vi, vj] = T.int32(0)
+                C[vi, vj] += T.Cast("int32", A[vi, vk]) * T.Cast("int32", B[vj, vk])
+
+    return kernel
+
+
+def check_bytes(m, n, k):
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(-9, 10, (m, k), "int8"), rng.integers(-9, 10, (n, k), "int8")
+    kernel, got = run(bytes_matmul(m, n, k), a, b)
+    assert (got == a.astype("int64") @ b.astype("int64").T).all()
+    return kernel
+
+
+@settings(max_examples=10)
+@given(BYTES, BYTES, BYTES)
+def test_bytes_of_any_shape_compile_and_are_exact(m, n, k):
+    kernel = check_bytes(m, n, k)
+    assert kernel.artifact.rule == ("scalar" if m == 1 else "matmul")
+
+
+@pytest.mark.parametrize("m", [17, 33, 49])
+def test_no_tile_leaves_a_single_row_of_bytes(m):
+    decisions = check_bytes(m, 16, 32).artifact.decisions
+    assert m % decisions["tile_m"] != 1
+
+
+def test_a_single_row_of_bytes_goes_to_the_scalar_unit_with_a_note():
+    assert "scalar" in " ".join(check_bytes(1, 3, 5).artifact.notes)
+
+
+def test_an_overridden_tile_with_a_single_row_of_bytes_is_refused():
+    with pytest.raises(TileDoesNotFit, match="a last row alone"):
+        run(bytes_matmul(17, 16, 32), overrides={"tile_m": 16})

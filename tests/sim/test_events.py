@@ -93,6 +93,17 @@ def test_a_flag_left_up_is_reported():
     assert "id 1" in hazard["message"]
 
 
+def test_a_flag_that_nobody_waits_for_names_who_should():
+    machine = Machine()
+    waiting = machine.load(ub(0), machine.tensor("A", np.zeros(8, "float32")), 8, "float32")
+    raising = machine.set("V_MTE2")
+    (hazard,) = machine.hazards()
+    assert hazard["kind"] == "unconsumed_flag"
+    assert hazard["first"]["site"] == raising
+    assert hazard["second"]["site"] == waiting
+    assert "no wait ever lowered it, and the last statement on pipe MTE2" in hazard["message"]
+
+
 @pytest.mark.parametrize(("event_id", "text"), [(6, "is reserved"), (7, "is reserved")])
 def test_reserved_ids_are_refused(event_id, text):
     machine = Machine()

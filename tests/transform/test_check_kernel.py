@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels that no pass can take are refused before the first one, with the line."""
 
+import numpy as np
 import pytest
 from tvm import tirx
 
@@ -129,3 +130,63 @@ def test_dtypes_of_no_unit_are_refused_in_tir_made_by_a_program(dtype):
         errors.NoUnitForDtype, match=rf"in function `main`: `A` has dtype '{dtype}'"
     ):
         tvm_ascend.compile(func)
+
+
+def test_raw_pointers_are_refused():
+    @T.prim_func
+    def kernel(A: T.Tensor((8,), "float32"), address: T.handle):
+        with T.Kernel(1):
+            A[0] = 1.0
+
+    with pytest.raises(errors.RawPointer, match="parameter `address` of `kernel`"):
+        run(kernel)
+
+
+def without_statements():
+    @T.prim_func
+    def kernel(A: T.Tensor((8,), "float32")):
+        pass
+
+    return kernel
+
+
+def evaluates_a_number():
+    @T.prim_func
+    def kernel(A: T.Tensor((8,), "float32")):
+        with T.Kernel(4):
+            T.evaluate(0)
+
+    return kernel
+
+
+def false_while_parsing():
+    flag = False
+
+    @T.prim_func
+    def kernel(A: T.Tensor((8,), "float32")):
+        with T.Kernel(4) as bx:
+            if flag:
+                A[bx] = 1.0
+
+    return kernel
+
+
+def loop_of_no_step():
+    @T.prim_func
+    def kernel(A: T.Tensor((8,), "float32")):
+        with T.Kernel(4) as bx:
+            for _ in T.serial(0):
+                A[bx] = 1.0
+
+    return kernel
+
+
+@pytest.mark.parametrize("executor", ["simulator", "twin"])
+@pytest.mark.parametrize(
+    "make", [without_statements, evaluates_a_number, false_while_parsing, loop_of_no_step]
+)
+def test_empty_kernels_do_nothing(make, executor):
+    options = tvm_ascend.Options(executor=executor, cache=False)
+    kept = np.arange(8, dtype="float32")
+    tvm_ascend.compile(make(), options=options)(kept)
+    assert np.array_equal(kept, np.arange(8))

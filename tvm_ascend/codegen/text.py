@@ -50,8 +50,10 @@ def expr_text(expr, nested: bool = False) -> str:
 
 
 def stmt_text(stmt) -> str:
-    """One line of text for an Evaluate or a BufferStore."""
+    """One line of text for a statement without a body."""
     if isinstance(stmt, tirx.Evaluate):
         return expr_text(stmt.value)
+    if isinstance(stmt, tirx.Bind):
+        return f"{stmt.var.name} = {expr_text(stmt.value)}"
     indices = ", ".join(expr_text(i) for i in stmt.indices)
     return f"{stmt.buffer.name}[{indices}] = {expr_text(stmt.value)}"

@@ -148,7 +148,9 @@ def written_params(func: tirx.PrimFunc) -> frozenset[int]:
 
     def instruction(node: tirx.Evaluate) -> None:
         row = row_of(node.value)
-        for operand, load in zip(row.operands if row else (), node.value.args, strict=False):
+        if row is None:
+            return
+        for operand, load in zip(row.operands, node.value.args, strict=False):
             if "w" in operand.rw:
                 written.add(load.source)
 

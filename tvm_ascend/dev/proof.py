@@ -15,6 +15,7 @@ import numpy as np
 
 from tvm_ascend.build import Kernel, rebuild
 from tvm_ascend.codegen.text import stmt_text
+from tvm_ascend.dev.given import a_kernel
 from tvm_ascend.dev.syncs import syncs
 from tvm_ascend.errors import HazardError
 from tvm_ascend.options import SimOptions
@@ -88,7 +89,7 @@ def prove_sync(kernel: Kernel, *inputs: Any) -> SyncProof:
     ------
     HazardError : of the intact kernel.
     """
-    cycles = kernel.profile(*inputs, sim=SimOptions()).cycles
+    cycles = a_kernel("dev.prove_sync", kernel).profile(*inputs, sim=SimOptions()).cycles
     verdicts = [
         _verdict(kernel, index, info, cycles, inputs) for index, info in enumerate(syncs(kernel))
     ]

@@ -4,23 +4,17 @@
 from __future__ import annotations
 
 import json
-import sys
 from types import ModuleType
 from typing import Any
 
-from tvm_ascend.dev.kernel_file import kernel_of
+from tvm_ascend.dev.kernel_file import call, kernel_of
 from tvm_ascend.dev.proof import prove_sync, random_inputs
-from tvm_ascend.errors import AscendError
 
 
 def main(module: ModuleType, given: Any, *, as_json: bool) -> int:
     """Print the table of one kernel; 0 when every sync is explained."""
-    try:
-        kernel = kernel_of(given)
-        inputs = module.inputs() if hasattr(module, "inputs") else random_inputs(kernel)
-        proof = prove_sync(kernel, *(inputs if isinstance(inputs, (list, tuple)) else (inputs,)))
-    except AscendError as error:
-        print(f"{type(error).__name__}: {error}", file=sys.stderr)
-        return 1
+    kernel = kernel_of(given)
+    inputs = call(module.inputs) if hasattr(module, "inputs") else random_inputs(kernel)
+    proof = prove_sync(kernel, *(inputs if isinstance(inputs, (list, tuple)) else (inputs,)))
     print(json.dumps(proof.as_dict(), indent=2) if as_json else proof.text())
     return 0 if proof.holds else 1

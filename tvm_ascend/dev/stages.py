@@ -6,6 +6,7 @@ from __future__ import annotations
 import difflib
 
 from tvm_ascend.build import Kernel
+from tvm_ascend.dev.given import a_kernel
 from tvm_ascend.errors import UnknownStageError
 
 
@@ -16,6 +17,7 @@ def show(kernel: Kernel, stage: str) -> str:
     ------
     UnknownStageError : the name is not in ``pipeline.STAGES``.
     """
+    kernel = a_kernel("dev.show", kernel)
     if stage not in kernel.stages:
         raise UnknownStageError(stage, list(kernel.stages))
     return kernel.stages[stage].script()

@@ -9,6 +9,7 @@ from typing import Any
 
 from tvm_ascend.build import Kernel, rebuild
 from tvm_ascend.codegen.text import stmt_text
+from tvm_ascend.dev.given import a_kernel
 from tvm_ascend.errors import HazardError, UnknownSyncError
 from tvm_ascend.options import SimOptions
 from tvm_ascend.runtime.report import Hazard
@@ -31,7 +32,7 @@ class SyncTrial:
 
 def syncs(kernel: Kernel) -> Sequence[SyncInfo]:
     """Every flag pair and barrier of the compiled kernel, in program order."""
-    return list_syncs(kernel.stages["final"])
+    return list_syncs(a_kernel("dev.syncs", kernel).stages["final"])
 
 
 def break_statement(kernel: Kernel, event: str, *inputs: Any) -> Hazard | None:
@@ -45,7 +46,7 @@ def break_statement(kernel: Kernel, event: str, *inputs: Any) -> Hazard | None:
     ------
     UnknownSyncError : the kernel waits for no such event.
     """
-    final = kernel.stages["final"]
+    final = a_kernel("dev.break_statement", kernel).stages["final"]
     texts = [stmt_text(statement) for statement in sync_statements(final)]
     waits = [i for i, text in enumerate(texts) if f'wait_flag("{event}"' in text]
     if not waits:
@@ -61,7 +62,7 @@ def break_sync(kernel: Kernel, index: int, *inputs: Any) -> SyncTrial:
     UnknownSyncError : the kernel has no such sync.
     """
     found = syncs(kernel)
-    if not 0 <= index < len(found):
+    if not isinstance(index, int) or not 0 <= index < len(found):
         raise UnknownSyncError(kernel.artifact.name, index, len(found))
     info = found[index]
     broken = rebuild(kernel, without_sync(kernel.stages["final"], index))

@@ -4,16 +4,16 @@
 from __future__ import annotations
 
 import json
-import sys
 from typing import Any
 
 from tvm_ascend.build import Kernel
+from tvm_ascend.dev.given import a_kernel
 from tvm_ascend.dev.kernel_file import kernel_of
-from tvm_ascend.errors import AscendError
 
 
 def why_tile(kernel: Kernel) -> str:
     """Who chose the tile, the choices, and where tiles were ranked the others with their reason."""
+    kernel = a_kernel("dev.why_tile", kernel)
     rule, choices = kernel.artifact.rule, kernel.artifact.decisions
     head = f"{kernel.artifact.name}: " + (
         f"tiles of rule `{rule}`" if rule else "tiles as the kernel states them"
@@ -26,11 +26,7 @@ def why_tile(kernel: Kernel) -> str:
 
 def main(given: Any, *, as_json: bool) -> int:
     """Print the answer for one kernel."""
-    try:
-        kernel = kernel_of(given)
-    except AscendError as error:
-        print(f"{type(error).__name__}: {error}", file=sys.stderr)
-        return 1
+    kernel = kernel_of(given)
     if not as_json:
         print(why_tile(kernel))
         return 0

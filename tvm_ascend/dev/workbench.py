@@ -13,7 +13,7 @@ from tvm import IRModule, tirx
 from tvm.target import Target
 
 from tvm_ascend.build import Kernel, compile
-from tvm_ascend.options import Options
+from tvm_ascend.options import Options, options_or_default, require
 from tvm_ascend.runtime.report import Report
 from tvm_ascend.transform.plan_memory import memory_map
 
@@ -63,8 +63,9 @@ class Workbench:
         options: Options | None = None,
     ) -> None:
         self._func, self._target, self._out_idx = func, target, out_idx
+        require("inputs", inputs, (list, tuple), "a list or tuple of the arguments of a run")
         self._inputs = tuple(inputs)
-        self._options = options or Options()
+        self._options = options_or_default(options)
         self.log: list[Change] = []
         self.kernel, self.report, self.outputs = self._run(dict(self._options.overrides))
 

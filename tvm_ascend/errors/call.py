@@ -47,7 +47,7 @@ class ArgumentLayoutError(AscendError):
     def __init__(self, kernel: str, name: str, why: str) -> None:
         super().__init__(
             f"argument `{name}` of `{kernel}` is {why}, so the kernel cannot write to it in place. "
-            "Pass a contiguous, writable tensor, or name it in out_idx."
+            "Pass a contiguous, aligned, writable tensor, or name it in out_idx."
         )
 
 
@@ -66,8 +66,18 @@ class OptionError(AscendError):
 
     def __init__(self, name: str, given: object, allowed: str) -> None:
         super().__init__(
-            f"option `{name}` is {given!r}; it must be {allowed}. Correct it "
-            "in tvm_ascend.Options or SimOptions."
+            f"option `{name}` is {given!r}; it must be {allowed}. Correct it where it was given: "
+            "in the call, in tvm_ascend.Options or in SimOptions."
+        )
+
+
+class KernelExpected(AscendError):
+    """Developer mode was given something else than a compiled kernel."""
+
+    def __init__(self, function: str, given: object) -> None:
+        super().__init__(
+            f"{function} looks at compiled kernels and was given a {type(given).__name__}. Pass "
+            "what tvm_ascend.compile returns."
         )
 
 
@@ -119,6 +129,16 @@ class UnknownExecutorError(AscendError):
         )
 
 
+class PathNotWritable(AscendError):
+    """A place for results that cannot be written."""
+
+    def __init__(self, what: str, path: object, reason: object) -> None:
+        super().__init__(
+            f"{what} cannot be written to {str(path)!r}: {reason}. Name a place where you may "
+            "create files."
+        )
+
+
 class UnknownStageError(AscendError):
     """A stage name that the pipeline does not have."""
 
@@ -155,9 +175,20 @@ class TwinCompilerMissing(AscendError):
 
     def __init__(self, command: str) -> None:
         super().__init__(
-            f"the twin compiles the emitted Ascend C with `{command}`, and no such program is on "
-            "the PATH. Any C++17 compiler does: apt-get install g++, or set CXX to one; or use "
+            f"the twin compiles the emitted Ascend C with `{command}`, which is no program on the "
+            "PATH. Any C++17 compiler does: apt-get install g++, or set CXX to one; or use "
             "executor='simulator', which needs none."
+        )
+
+
+class TwinCompilerBroken(AscendError):
+    """A C++ compiler that cannot even compile an empty program."""
+
+    def __init__(self, command: str, output: str) -> None:
+        super().__init__(
+            f"the twin executor's compiler `{command}` makes no library of an empty C++17 program; "
+            "any C++17 compiler with flags that it knows does. Correct CXX, or unset it to use "
+            f"g++. It said:\n{output or 'nothing'}"
         )
 
 

@@ -247,6 +247,17 @@ class GemmDtypes(AscendError):
         )
 
 
+class RawPointer(AscendError):
+    """A parameter that is an address without a shape."""
+
+    def __init__(self, name: str, kernel: str, span: object) -> None:
+        super().__init__(
+            f"{place(span)}parameter `{name}` of `{kernel}` is a raw handle, whose shape and "
+            "dtype are not known; allowed are tensors and scalars. Declare it as "
+            f"`{name}: T.Tensor(shape, dtype)`, or match it to a buffer with T.match_buffer."
+        )
+
+
 class ScalarParameter(AscendError):
     """A scalar parameter of a dtype that no host passes."""
 

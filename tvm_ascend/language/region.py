@@ -11,6 +11,7 @@ from tvm.ir import Range, TensorLoad, TensorRegion
 from tvm.sym import Analyzer
 
 from tvm_ascend.errors import (
+    EmptyShape,
     IndexOutside,
     OperandExpected,
     RowLongerThanTile,
@@ -32,6 +33,8 @@ def is_global(buffer: tvm.ir.Var) -> bool:
 def region_of(op: str, name: str, value: Any) -> TensorRegion:
     """Return an operand as a region; a single element is a region of one element."""
     if is_buffer(value):
+        if any(isinstance(n, tirx.IntImm) and int(n) < 1 for n in value.ty.shape):
+            raise EmptyShape(f"`{value.name}`", tuple(value.ty.shape), None)
         return tirx.BufferRegion(value, [Range(0, n) for n in value.ty.shape])
     if isinstance(value, TensorRegion):
         simplify = Analyzer().simplify  # of a slice `i * 16 : (i + 1) * 16`
@@ -79,6 +82,24 @@ def complete_pair(
     return first, second
 
 
+def _facing(
+    tensor: TensorRegion, tile: TensorRegion, analyzer: Analyzer
+) -> list[tuple[tvm.ir.Expr, tvm.ir.Expr]]:
+    """Extents of a tensor's slice and of a tile that a copy would pair; none where ranks differ.
+
+    A row or tile of one element has no long extent: it faces the other's last one.
+    """
+    rows, blocks = long_extents(tensor), long_extents(tile)
+    if len(rows) == len(blocks):
+        return list(zip(rows, blocks, strict=True))
+    rows, blocks = extents(tensor), extents(tile)
+    rank = max(len(rows), len(blocks))
+    one = tirx.IntImm("int32", 1)
+    rows, blocks = ([one] * (rank - len(sizes)) + sizes for sizes in (rows, blocks))
+    *others, last = zip(rows, blocks, strict=True)
+    return [last] if all(analyzer.can_prove_equal(a, b) for a, b in others) else []
+
+
 def _check_same_shape(op: str, first: TensorRegion, second: TensorRegion) -> None:
     left, right = long_extents(first), long_extents(second)
     analyzer = Analyzer()
@@ -88,9 +109,8 @@ def _check_same_shape(op: str, first: TensorRegion, second: TensorRegion) -> Non
     if same:
         return
     tensor, tile = (first, second) if is_global(first.source) else (second, first)
-    rows, blocks = long_extents(tensor), long_extents(tile)
-    if is_global(tensor.source) and not is_global(tile.source) and len(rows) == len(blocks):
-        for row, block in zip(rows, blocks, strict=True):
+    if is_global(tensor.source) and not is_global(tile.source):
+        for row, block in _facing(tensor, tile, analyzer):
             if analyzer.can_prove_equal(row, block):
                 continue
             shorter = analyzer.can_prove(row < block)

@@ -128,6 +128,8 @@ def _layout_fault(value: Any) -> str:
     if isinstance(value, np.ndarray):
         if not value.flags.c_contiguous:
             return "not contiguous"
+        if not value.flags.aligned:
+            return "misaligned"
         return "" if value.flags.writeable else "read-only"
     contiguous = getattr(value, "is_contiguous", None)
     return "" if contiguous is None or contiguous() else "not contiguous"

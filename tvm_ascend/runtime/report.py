@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tvm_ascend.errors import PathNotWritable
+
 _KIND_OF_PIPE = {"M": "cube", "V": "vector", "MTE1": "L1 to L0", "S": "scalar"}
 _BOUND_SHARE = 0.5
 
@@ -128,7 +130,11 @@ class Report:
                 {"ph": "M", "name": "thread_name", "pid": core, "tid": i, "args": {"name": pipe}}
                 for i, pipe in enumerate(pipes)
             ]
-        path.write_text(json.dumps({"traceEvents": events, "displayTimeUnit": "ns"}))
+        text = json.dumps({"traceEvents": events, "displayTimeUnit": "ns"})
+        try:
+            path.write_text(text)
+        except OSError as error:
+            raise PathNotWritable("the timeline", path, error.strerror or error) from error
         return path
 
     def text(self) -> str:

@@ -7,6 +7,7 @@ import atexit
 import functools
 import json
 import re
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -17,7 +18,7 @@ from pathlib import Path
 import tvm_ffi
 
 from tvm_ascend import compiler
-from tvm_ascend.errors import TwinCompileError, TwinCompilerMissing
+from tvm_ascend.errors import TwinCompileError, TwinCompilerBroken, TwinCompilerMissing
 from tvm_ascend.options import SimOptions
 from tvm_ascend.runtime import native
 from tvm_ascend.runtime.report import Report, read_report
@@ -84,7 +85,13 @@ def build_twin(source: str, kernel_name: str, num_args: int) -> Path:
     Returns
     -------
     The shared library, in a directory of its own that lives as long as the process.
+
+    Raises
+    ------
+    TwinCompilerMissing, TwinCompilerBroken : nothing is left on disk.
+    TwinCompileError : the source stays where the message says.
     """
+    command = find_compiler()
     folder = Path(tempfile.mkdtemp(prefix="tvm_ascend_twin_"))
     kernel, main, library = (folder / n for n in ("kernel.cce", "main.cc", "twin.so"))
     kernel.write_text(source)
@@ -95,12 +102,36 @@ def build_twin(source: str, kernel_name: str, num_args: int) -> Path:
         f"TVM_ASCEND_TWIN_MAIN({symbol[1]}, {num_args})\n"
     )
     includes = [f"-I{path}" for path in twin_include_dirs()]
-    command = [*find_compiler(), *FLAGS, *includes, "-o", str(library), str(main)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode or not library.exists():
-        raise TwinCompileError(kernel_name, kernel, done.stderr.strip())
+    problem = _compile([*command, *includes], main, library)
+    if problem is not None:
+        try:
+            _check_compiler(command)
+        except TwinCompilerBroken:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        raise TwinCompileError(kernel_name, kernel, problem)
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return library
+
+
+def _compile(command: Sequence[str], source: Path, library: Path) -> str | None:
+    """Compile one file; None when that made a library, else what the compiler said."""
+    whole = [*command, *FLAGS, "-o", str(library), str(source)]
+    try:
+        done = subprocess.run(whole, capture_output=True, text=True, check=False)
+    except OSError as error:  # a file that is no program
+        return str(error)
+    return done.stderr.strip() if done.returncode or not library.exists() else None
+
+
+def _check_compiler(command: Sequence[str]) -> None:
+    """Tell a compiler that compiles nothing from a source that does not compile."""
+    with tempfile.TemporaryDirectory(prefix="tvm_ascend_twin_") as folder:
+        source = Path(folder, "empty.cc")
+        source.write_text("")
+        problem = _compile(command, source, Path(folder, "empty.so"))
+    if problem is not None:
+        raise TwinCompilerBroken(shlex.join(command), problem)
 
 
 def run_twin(program_json: str, library: Path, args: Sequence, options_json: str) -> str:

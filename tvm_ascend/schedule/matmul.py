@@ -17,7 +17,7 @@ from tvm_ascend.layout.fractal import c0_of
 from tvm_ascend.schedule.intrinsics import ACCUMULATOR_OF
 from tvm_ascend.schedule.match import Contraction, match_contraction, realizes, strip_casts
 from tvm_ascend.schedule.tile_model import Problem
-from tvm_ascend.schedule.tiling import candidates, choose_tiling
+from tvm_ascend.schedule.tiling import candidates, choose_tiling, has_tile
 
 STAGES = "ascend.num_stages"
 OP = "ascend.op"
@@ -69,7 +69,9 @@ def _fits_the_cube(found: Contraction, chip: ChipSpec) -> bool:
     # An 8-bit fractal is 16 x 32 and LoadData transposes 16-bit fractals only [doc: ASCEND 2.3].
     if c0_of(found.dtype, chip) != chip.cube_block and (found.transpose_a or not found.transpose_b):
         return False
-    return all(isinstance(extent, (int, tirx.IntImm)) for extent in found.extents)
+    if not all(isinstance(extent, (int, tirx.IntImm)) for extent in found.extents):
+        return False
+    return has_tile(problem_of(found), chip)
 
 
 def _reorders(block: SBlock, blocks: Sequence[SBlock]) -> bool:

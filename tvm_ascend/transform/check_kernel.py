@@ -15,6 +15,7 @@ from tvm_ascend.errors import (
     EmptyShape,
     GridTooLarge,
     NotAnInstruction,
+    RawPointer,
     ScalarCodeError,
     ScalarParameter,
     UnknownScope,
@@ -34,6 +35,8 @@ def check_kernel(func: tirx.PrimFunc) -> None:
     for param in func.params:
         if tirx.is_buffer_var(param):
             _check_shape(param, f"parameter `{param.name}` of `{name_of(func)}`", func.span)
+        elif isinstance(param.ty, tvm.ir.PointerType):
+            raise RawPointer(param.name, name_of(func), func.span)
         elif str(param.ty.dtype) == "bfloat16":  # no host passes one
             raise ScalarParameter(param.name, name_of(func), "bfloat16", func.span)
     tvm_ffi.structural_walk(

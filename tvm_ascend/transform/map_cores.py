@@ -11,10 +11,10 @@ from tvm import tirx
 from tvm.sym import Analyzer
 from tvm.tirx.transform.function_pass import prim_func_pass
 
-from tvm_ascend.errors import EmptyGrid, NestedGrid, NoThreads, NoUnitForDtype
+from tvm_ascend.errors import BadTile, EmptyGrid, NestedGrid, NoThreads, NoUnitForDtype
 from tvm_ascend.isa.instr import CoreType, Space
 from tvm_ascend.isa.table import TABLE
-from tvm_ascend.language.loops import NUM_STAGES
+from tvm_ascend.language.loops import MAX_STAGES, NUM_STAGES
 from tvm_ascend.language.ops import key_of
 from tvm_ascend.layout.scope import space_of
 from tvm_ascend.target import chip_of
@@ -101,8 +101,16 @@ def _points(grid: list[_Axis], flat: tvm.ir.Expr) -> dict[tvm.ir.Var, tvm.ir.Exp
 
 
 def num_stages(func: tirx.PrimFunc) -> int:
-    """Return how many copies of a tile a pipelined loop keeps."""
-    return int(func.attrs.get(OPTIONS, {}).get("num_stages", DEFAULT_NUM_STAGES))
+    """Return how many copies of a tile a pipelined loop keeps.
+
+    Raises
+    ------
+    BadTile : the override is no number of versions that a tile can have.
+    """
+    stages = int(func.attrs.get(OPTIONS, {}).get("num_stages", DEFAULT_NUM_STAGES))
+    if not 1 <= stages <= MAX_STAGES:
+        raise BadTile("num_stages", stages, 1, MAX_STAGES)
+    return stages
 
 
 @prim_func_pass(opt_level=0, name="ascend.MapCores")

@@ -15,6 +15,7 @@ from tvm_ascend import cache
 from tvm_ascend.build import one_function
 from tvm_ascend.errors import DamagedDatabase, NoTuningRecord, WorkDirNotWritable
 from tvm_ascend.hw.chip import ChipSpec
+from tvm_ascend.options import require
 from tvm_ascend.target import as_target, chip_of
 from tvm_ascend.tune.space import Space
 
@@ -36,6 +37,7 @@ def workload(func: tirx.PrimFunc) -> tvm.IRModule:
 
 def open_database(work_dir: str | Path, chip: ChipSpec) -> JSONDatabase:
     """The database of a chip in ``work_dir``, created when it does not exist."""
+    require("work_dir", work_dir, (str, Path), "the path of a directory")
     directory = Path(work_dir) / key(chip)
     try:
         directory.mkdir(parents=True, exist_ok=True)
@@ -69,6 +71,7 @@ def best(
     name = str(func.attrs["global_symbol"])
     found = database if isinstance(database, Database) else None
     if found is None:
+        require("database", database, (str, Path), "a path or a MetaSchedule database")
         directory = Path(database) / key(chip)
         if not (directory / _RECORDS).is_file():
             raise NoTuningRecord(name, database, key(chip))

@@ -17,8 +17,14 @@ from tvm.target import Target
 
 from tvm_ascend import cache
 from tvm_ascend.build import Kernel, compile, one_function
-from tvm_ascend.errors import AscendError, EveryCandidateFailed, MissingPackage, TrialCount
-from tvm_ascend.options import Options, SimOptions
+from tvm_ascend.errors import (
+    AscendError,
+    EveryCandidateFailed,
+    MissingPackage,
+    OptionError,
+    TrialCount,
+)
+from tvm_ascend.options import Options, SimOptions, options_or_default, require
 from tvm_ascend.runtime.report import Report
 from tvm_ascend.target import as_target, chip_of
 from tvm_ascend.tune.database import key, open_database, workload
@@ -65,10 +71,19 @@ def tune(
     KeyboardInterrupt : after Ctrl-C, when the best so far is checked and stored.
     """
     _check_request(trials)
+    options = options_or_default(options)
+    require("seed", seed, int, "an integer")
+    require("keep", keep, int, "an integer")
+    _check_progress(progress)
     target = as_target(target)
     func = one_function(func).with_attr("target", target)
-    session = _Session(func, target, work_dir, options or Options())
+    session = _Session(func, target, work_dir, options)
     return session.run(trials, seed, progress, max(1, keep))
+
+
+def _check_progress(show: object) -> None:
+    if not (show is None or isinstance(show, bool) or callable(show)):
+        raise OptionError("progress", show, "None, True, False or a function of one line")
 
 
 def _check_request(trials: int) -> None:

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from tvm import tirx
+
 from tvm_ascend.isa.instr import Pipe
 from tvm_ascend.transform.sync.program import Program
 from tvm_ascend.transform.sync.require import Instance, Requirements
@@ -61,9 +63,14 @@ class Violation:
     def text(self) -> str:
         """The two statements in words."""
         sides = (self.first, self.second)
-        names = [x.kind if isinstance(x, Action) else str(x.step.stmt) for x in sides]
+        names = [x.kind if isinstance(x, Action) else _line(x.step.stmt) for x in sides]
         lines = [f"{n} at {p}" for n, p in zip(names, self.points, strict=True)]
         return " before ".join(lines)
+
+
+def _line(stmt: tirx.Stmt) -> str:
+    """The statement without the declarations that TVMScript prints before it."""
+    return str(stmt).splitlines()[-1]
 
 
 Placed = dict[Node, list[Action]]
