@@ -105,8 +105,9 @@ class _Session:
         self.chip = chip_of(target)
         self.name = str(func.attrs["global_symbol"])
         self.space = Space(func, self.chip, options.overrides)
-        self.work_dir = Path(work_dir) if work_dir is not None else cache.directory() / "tuning"
-        self.database = open_database(self.work_dir, self.chip)
+        work_dir = cache.directory() / "tuning" if work_dir is None else work_dir
+        self.database = open_database(work_dir, self.chip)
+        self.work_dir = Path(work_dir)
         self.module = workload(func)
         self.seconds: dict[str, float] = {}
         self.trials: list[Trial] = []
