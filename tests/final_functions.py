@@ -159,4 +159,4 @@ def loaded_bounds(N: T.Buffer((4,), "int32"), B: T.Buffer((64,), "float32")):
 @T.prim_func
 def unknown_function(B: T.Buffer((64,), "float32")):
     T.func_attr({"global_symbol": "odd", "ascend.core_type": "AIV", "ascend.grid": 1})
-    B[0] = T.fmod(B[1], B[2])
+    B[0] = T.Cast("float32", T.popcount(T.Cast("int32", B[1])))

@@ -77,7 +77,7 @@ int64_t Word(T value) {
   if constexpr (kFloating<T>) {
     const double wide = static_cast<float>(value);
     int64_t word;
-    std::memcpy(&word, &wide, sizeof(word));
+    __builtin_memcpy(&word, &wide, sizeof(word));
     return word;
   } else {
     return static_cast<int64_t>(value);

@@ -11,13 +11,13 @@ namespace twin {
 
 inline uint32_t BitsOf(float value) {
   uint32_t bits;
-  std::memcpy(&bits, &value, sizeof(bits));
+  __builtin_memcpy(&bits, &value, sizeof(bits));
   return bits;
 }
 
 inline float FloatOf(uint32_t bits) {
   float value;
-  std::memcpy(&value, &bits, sizeof(value));
+  __builtin_memcpy(&value, &bits, sizeof(value));
   return value;
 }
 

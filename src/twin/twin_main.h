@@ -19,7 +19,7 @@ T Argument(int64_t word) {
     return reinterpret_cast<T>(word);
   } else if constexpr (kFloating<T> || std::is_same_v<T, double>) {
     double wide;
-    std::memcpy(&wide, &word, sizeof(wide));
+    __builtin_memcpy(&wide, &word, sizeof(wide));
     if constexpr (std::is_same_v<T, double>) return wide;
     return static_cast<T>(static_cast<float>(wide));
   } else {

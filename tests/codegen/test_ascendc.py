@@ -88,7 +88,7 @@ def test_bounds_that_read_memory_are_read_once():
 
 
 def test_a_function_without_a_text_names_the_line():
-    with pytest.raises(ScalarCodeError, match=r"final_functions\.py:\d+: .*`fmod`"):
+    with pytest.raises(ScalarCodeError, match=r"final_functions\.py:\d+: .*`popcount`"):
         emit(unknown_function)
 
 

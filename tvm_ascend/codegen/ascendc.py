@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import functools
 import json
+import re
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -20,6 +22,7 @@ from tvm_ascend.errors import NeedsNewerCann, at
 from tvm_ascend.isa.cann import OLDEST_CANN, version
 from tvm_ascend.isa.instr import Instr, Param, Space
 from tvm_ascend.isa.scalar import ELEMENT_READ, ELEMENT_WRITE
+from tvm_ascend.isa.table import TABLE
 
 _CORES = {"AIV": "vector", "AIC": "Cube"}
 # The TPosition whose TBuf stands for the whole of a memory [doc: ASCEND 3.12].
@@ -33,6 +36,7 @@ _POSITION = {
     Space.FB: "C2PIPE2GM",
 }
 _WORD = 2**64 - 1
+_FRAME = "GM_ADDR\nAscendC::\nKERNEL_TASK_TYPE_DEFAULT("
 _JUMPS = {"break_loop": "break;", "continue_loop": "continue;"}
 
 
@@ -65,10 +69,21 @@ class _Element:
         return self.tensor if self.offset == "0" else f"{self.tensor}[{self.offset}]"
 
 
+@functools.cache
+def _own_names() -> frozenset[str]:
+    """The names that emitted text uses unqualified: of types, of our functions, of the rows."""
+    texts = [_FRAME, *C_TYPES.values(), *HELPERS]
+    for row in TABLE.values():
+        texts += [row.emit, *(r.emit for r in row.renamed)]
+        texts += [p.spelling for p in row.params if p.values]
+    words = re.findall(r"(?<![\w:.{])[A-Za-z_]\w*", "\n".join(texts))
+    return frozenset(word for word in words if len(word) > 1)
+
+
 class _Emitter:
     def __init__(self, kernel: walk.Kernel, cann: str) -> None:
         self.kernel, self.cann = kernel, cann
-        self.names = NameTable()
+        self.names = NameTable(_own_names())
         self.analyzer = tvm.sym.Analyzer()
         self.printer = ExprPrinter(self.names.of, self._load, self.analyzer)
         self.lines: list[str] = []
@@ -133,7 +148,7 @@ class _Emitter:
         placed = [p for p in self.kernel.buffers.values() if p.space is not Space.GM]
         if not placed:
             return
-        pipe = self.names.fresh("pipe")
+        pipe = self.names.fresh("tpipe")
         self._line(f"AscendC::TPipe {pipe};")
         for space, position in _POSITION.items():
             members = [p for p in placed if p.space is space]

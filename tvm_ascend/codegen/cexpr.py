@@ -12,6 +12,7 @@ import tvm_ffi
 from tvm import tirx
 from tvm.ir import Call, TensorLoad
 
+from tvm_ascend.codegen.arithmetic import DIVISIONS, is_int, library_call, may_fault, truncates
 from tvm_ascend.codegen.walk import dtype_of
 from tvm_ascend.errors import ScalarCodeError
 from tvm_ascend.isa.scalar import TRAP
@@ -58,6 +59,8 @@ _FUNCTIONS = {
     )
 }
 _PRIMARY, _UNARY, _TERNARY = 20, 14, 2
+# `-2147483648` is the negation of a number that int cannot hold, hence a long.
+_INT_MIN = -(2**31)
 
 _GUARD = f"  if (b == 0) {TRAP.emit}\n"
 HELPERS = {
@@ -68,7 +71,7 @@ __aicore__ inline T Quotient(T a, T b) {
 """
         + _GUARD
         + """\
-  return b + 1 == 0 ? static_cast<T>(0 - a) : static_cast<T>(a / b);
+  return b < 0 && b + 1 == 0 ? static_cast<T>(0 - a) : static_cast<T>(a / b);
 }
 """
     ),
@@ -79,7 +82,7 @@ __aicore__ inline T Remainder(T a, T b) {
 """
         + _GUARD
         + """\
-  return b + 1 == 0 ? static_cast<T>(0) : static_cast<T>(a % b);
+  return b < 0 && b + 1 == 0 ? static_cast<T>(0) : static_cast<T>(a % b);
 }
 """
     ),
@@ -90,7 +93,7 @@ __aicore__ inline T FloorDiv(T a, T b) {
 """
         + _GUARD
         + """\
-  if (b + 1 == 0) return static_cast<T>(0 - a);
+  if (b < 0 && b + 1 == 0) return static_cast<T>(0 - a);
   return a / b - static_cast<T>(a % b != 0 && (a < 0) != (b < 0));
 }
 """
@@ -102,7 +105,7 @@ __aicore__ inline T FloorMod(T a, T b) {
 """
         + _GUARD
         + """\
-  if (b + 1 == 0) return static_cast<T>(0);
+  if (b < 0 && b + 1 == 0) return static_cast<T>(0);
   return a % b + (a % b != 0 && (a < 0) != (b < 0) ? b : static_cast<T>(0));
 }
 """
@@ -150,6 +153,13 @@ def has_load(expr) -> bool:
     return bool(found)
 
 
+def _has_fault(expr) -> bool:
+    """Whether evaluating the expression may stop the core."""
+    found: list = []
+    tvm_ffi.structural_walk(expr, [(kind, found.append) for kind in DIVISIONS])
+    return any(is_int(dtype_of(d)) and may_fault(d) for d in found)
+
+
 def float_text(value: float) -> str:
     """The shortest C++ literal of a float32 value."""
     if math.isnan(value):
@@ -162,6 +172,15 @@ def float_text(value: float) -> str:
         if struct.unpack("f", struct.pack("f", float(text)))[0] == exact:
             break
     return f"{text}f" if "." in text or "e" in text else f"{text}.0f"
+
+
+def _int_text(value: int, dtype: str) -> str:
+    """An integer that C++ reads as it stands, whatever the type of the literal."""
+    if value == -(2**63):
+        return f"{value + 1} - 1"
+    if value >= 2**63:
+        return f"{value}ULL"
+    return str(value % 2**64 if dtype == "uint64" and value < 0 else value)
 
 
 def _narrow(value: float, dtype: str) -> float:
@@ -240,8 +259,8 @@ class ExprPrinter:
                 return repr(float(expr.value)), _PRIMARY
             text = float_text(_narrow(float(expr.value), dtype))
         else:
-            text = str(int(expr.value))
-        if dtype not in ("int32", "float32"):
+            text = _int_text(int(expr.value), dtype)
+        if dtype not in ("int32", "float32") or text == str(_INT_MIN):
             return f"static_cast<{C_TYPES[dtype]}>({text})", _PRIMARY
         return text, _UNARY if text.startswith("-") else _PRIMARY
 
@@ -260,7 +279,7 @@ class ExprPrinter:
         return text, binds
 
     def _binary(self, expr) -> tuple[str, int]:
-        if isinstance(expr, (tirx.Div, tirx.Mod)) and _may_fault(expr):
+        if isinstance(expr, (tirx.Div, tirx.Mod)) and is_int(dtype_of(expr)) and may_fault(expr):
             name = "Quotient" if isinstance(expr, tirx.Div) else "Remainder"
             return self._helper(name, expr, [self.text(expr.a), self.text(expr.b)])
         symbol, binds = _BINARY[type(expr)]
@@ -281,8 +300,9 @@ class ExprPrinter:
 
     def _floor(self, expr) -> tuple[str, int]:
         symbol, name = ("/", "FloorDiv") if isinstance(expr, tirx.FloorDiv) else ("%", "FloorMod")
-        if self._analyzer.can_prove(expr.a >= 0) and self._analyzer.can_prove(expr.b > 0):
-            return f"{self.text(expr.a, 13)} {symbol} {self.text(expr.b, 14)}", 13
+        if truncates(self._analyzer, expr):
+            text = f"{self.text(expr.a, 13)} {symbol} {self.text(expr.b, 14)}"
+            return self._rounded(text, 13, dtype_of(expr))
         return self._helper(name, expr, [self.text(expr.a), self.text(expr.b)])
 
     def _helper(self, name: str, expr, args: list[str]) -> tuple[str, int]:
@@ -293,8 +313,8 @@ class ExprPrinter:
 
     def _logical(self, expr) -> tuple[str, int]:
         both = isinstance(expr, tirx.And)
-        # TIR evaluates both sides; && would skip the loads of the second.
-        if has_load(expr.b):
+        # TIR evaluates both sides; && would skip the loads and the faults of the second.
+        if has_load(expr.b) or _has_fault(expr.b):
             symbol, binds = ("&", 7) if both else ("|", 5)
         else:
             symbol, binds = ("&&", 4) if both else ("||", 3)
@@ -308,21 +328,24 @@ class ExprPrinter:
             return f"{test} ? {self.text(yes, _TERNARY + 1)} : {self.text(no, _TERNARY)}", _TERNARY
         if name == "likely":
             return self._print(expr.args[0])
+        library = library_call(expr)
+        if not library.same_as(expr):
+            return self._print(library)
         if name == "isnan":
             return f"__builtin_isnan({self._wide(expr.args[0])})", _PRIMARY
         if name == "call_llvm_pure_intrin":
-            return self._library(_FUNCTIONS.get(_intrinsic_name(expr.args[0])), expr)
+            if _unknown(expr):
+                raise ScalarCodeError(_intrinsic_name(expr.args[0]), str(expr), expr.span)
+            return self._library(_FUNCTIONS[_intrinsic_name(expr.args[0])], expr)
         if name == "call_pure_extern":
             return self._library(str(expr.args[0].value).removesuffix("f"), expr)
         lowered = _lower(expr)
-        if isinstance(lowered, Call) and lowered.op.same_as(expr.op):
+        if isinstance(lowered, Call) and (lowered.op.same_as(expr.op) or _unknown(lowered)):
             raise ScalarCodeError(name, str(expr), expr.span)
         return self._print(lowered)
 
-    def _library(self, name: str | None, expr: Call) -> tuple[str, int]:
+    def _library(self, name: str, expr: Call) -> tuple[str, int]:
         """A call of the C library."""
-        if name is None:
-            raise ScalarCodeError("function", str(expr), expr.span)
         self.used.add("<cmath>")
         suffix = "" if dtype_of(expr) == "float64" else "f"
         args = ", ".join(self._wide(a) for a in expr.args[1:])
@@ -333,15 +356,17 @@ def _intrinsic_name(number: tirx.IntImm) -> str:
     return str(tvm.target.codegen.llvm_get_intrinsic_name(int(number.value)))
 
 
+def _unknown(call: Call) -> bool:
+    """Whether a call is an intrinsic of LLVM that is no function of floats."""
+    name = call.op.name.rpartition(".")[2]
+    if name == "call_llvm_intrin":
+        return True
+    return name == "call_llvm_pure_intrin" and _intrinsic_name(call.args[0]) not in _FUNCTIONS
+
+
 def _lower(call: Call):
     """What TVM makes of a function for LLVM, so that both executors compute the same."""
     func = tirx.PrimFunc([], tirx.Evaluate(call)).with_attr(
         {"global_symbol": "scalar", "target": tvm.target.Target("llvm")}
     )
     return tirx.transform.LowerIntrin()(tvm.IRModule({"scalar": func}))["scalar"].body.value
-
-
-def _may_fault(expr) -> bool:
-    """Whether an integer division has a divisor that only the run time knows."""
-    known = isinstance(expr.b, tirx.IntImm) and expr.b.value not in (0, -1)
-    return not known and not dtype_of(expr).startswith(("float", "bfloat"))

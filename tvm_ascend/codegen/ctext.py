@@ -4,19 +4,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 import tvm
+
+from tvm_ascend.codegen.c_names import C_NAMES
 
 WIDTH = 100
 INDENT = "  "
 # Added to the bracket level of operators: any list is a better place to break.
 _LAST_RESORT = 100
 
-# C++ keywords, and names that the vendor's headers or our own text already use at file scope.
-_TAKEN = frozenset(
+# Keywords of C++, and `main` and `std`, which no file may take. C_NAMES has those of C.
+_KEYWORDS = frozenset(
     word
     for line in (
         "alignas alignof and asm auto bool break case catch char class const constexpr continue",
@@ -24,19 +26,24 @@ _TAKEN = frozenset(
         "friend goto if inline int long mutable namespace new noexcept not nullptr operator or",
         "private protected public register return short signed sizeof static struct switch",
         "template this throw true try typedef typeid typename union unsigned using virtual void",
-        "volatile wchar_t while xor half bfloat16_t AscendC GM_ADDR FloorDiv FloorMod Minimum",
-        "Maximum Choose main",
+        "volatile wchar_t while xor char16_t char32_t const_cast dynamic_cast reinterpret_cast",
+        "static_assert static_cast thread_local and_eq bitand bitor compl not_eq or_eq xor_eq",
+        "char8_t concept consteval constinit co_await co_return co_yield requires main std",
     )
     for word in line.split()
 )
 
 
 class NameTable:
-    """C++ names of TIR variables: the user's own where free, unique among visible ones."""
+    """C++ names of TIR variables: the user's own where free, unique among visible ones.
 
-    def __init__(self) -> None:
+    Not free are what C++ and the headers of C give a meaning, and ``own``, the names that the
+    text around the variables uses at file scope.
+    """
+
+    def __init__(self, own: Iterable[str] = ()) -> None:
         self._names: dict[tvm.ir.Var, str] = {}
-        self._visible = set(_TAKEN)
+        self._visible = {*_KEYWORDS, *C_NAMES, *own}
 
     def declare(self, var: tvm.ir.Var, name: str | None = None) -> str:
         """Give a variable its name from here to the end of the scope."""

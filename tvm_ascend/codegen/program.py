@@ -9,9 +9,19 @@ from dataclasses import asdict, dataclass, field
 import tvm
 import tvm_ffi
 from tvm import tirx
-from tvm.ir import TensorLoad
+from tvm.ir import Call, Range, TensorLoad
 
 from tvm_ascend.codegen import walk
+from tvm_ascend.codegen.arithmetic import (
+    DIVISIONS,
+    FLOORED,
+    exact,
+    is_float,
+    is_int,
+    library_call,
+    may_fault,
+    truncates,
+)
 from tvm_ascend.codegen.bfloat16 import widen
 from tvm_ascend.codegen.text import stmt_text
 from tvm_ascend.errors import at
@@ -89,7 +99,8 @@ def _param(var: tirx.Var) -> dict:
 
 def _lower(control: tirx.PrimFunc) -> tvm.IRModule:
     """Lower for LLVM; nothing here simplifies, for that may copy an element load and its cycles."""
-    mod = tvm.IRModule({"control": control})
+    lowered = tirx.transform.LowerIntrin()(tvm.IRModule({"control": control}))["control"]
+    mod = tvm.IRModule({"control": lowered.with_body(exact(lowered.body))})
     passes = [
         tirx.transform.AnnotateEntryFunc(),
         tirx.transform.MakePackedAPI(),
@@ -106,8 +117,11 @@ class _ControlBuilder:
     kernel: walk.Kernel
     sites: list[dict] = field(default_factory=list)
     pointers: dict[tirx.Var, tirx.Var] = field(init=False)
+    analyzer: tvm.sym.Analyzer = field(default_factory=tvm.sym.Analyzer)
 
     def __post_init__(self):
+        if self.kernel.block_var is not None:
+            self.analyzer.bind(self.kernel.block_var, Range(0, self.kernel.grid))
         self.pointers = {
             p: tirx.Var(str(p.name), "handle") for p in self.kernel.params if tirx.is_buffer_var(p)
         }
@@ -117,13 +131,11 @@ class _ControlBuilder:
         if isinstance(node, tirx.SeqStmt):
             return tirx.SeqStmt([self.stmt(s) for s in node.seq])
         if isinstance(node, tirx.For):
-            return tirx.For(
-                node.loop_var,
-                self.expr(node.min, node),
-                self.expr(node.extent, node),
-                tirx.ForKind.SERIAL,
-                self.stmt(node.body),
-            )
+            low, extent = self.expr(node.min, node), self.expr(node.extent, node)
+            span = tirx.all(node.loop_var >= node.min, node.loop_var < node.min + node.extent)
+            with self.analyzer.constraint_scope(span):
+                body = self.stmt(node.body)
+            return tirx.For(node.loop_var, low, extent, tirx.ForKind.SERIAL, body)
         if isinstance(node, tirx.While):
             return tirx.While(self.expr(node.condition, node), self.stmt(node.body))
         if isinstance(node, tirx.IfThenElse):
@@ -149,21 +161,26 @@ class _ControlBuilder:
             value, [(TensorLoad, lambda load: self._load(load, owner))], order="post"
         )
         guards = [
-            (kind, lambda node, mutator: self._divide(node, mutator, owner)) for kind in _DIVISIONS
+            (kind, lambda node, mutator: self._divide(node, mutator, owner)) for kind in DIVISIONS
         ]
-        guards.append((tirx.Cast, _truncate))
+        guards += [(tirx.Cast, _truncate), (Call, _library)]
         return widen(tvm_ffi.structural_mutate(loaded, guards))
 
     def _divide(self, node, mutator, owner: tirx.Stmt):
         """An integer division by a run-time value asks the simulator: a host would fault."""
-        constant = isinstance(node.b, tirx.IntImm) and node.b.value != 0
-        dtype = walk.dtype_of(node)
-        if constant or _is_float(dtype):
+        dtype, kind = walk.dtype_of(node), type(node)
+        if is_float(dtype):
             return mutator.default_mutate(node)
+        if kind in FLOORED and truncates(self.analyzer, node):
+            kind = FLOORED[kind]
+        values = [mutator.mutate(e) for e in (node.a, node.b)]
+        if kind not in FLOORED and not may_fault(node):
+            return kind(*values)
         site = self._site(TRAP.key, (), (), [], owner)
-        values = [tirx.Cast("int64", mutator.mutate(e)) for e in (node.a, node.b)]
-        name = f"tvm_ascend_{type(node).__name__.lower()}"
-        return tirx.Cast(dtype, tirx.call_extern("int64", name, site, *values))
+        sign = "u" if dtype.startswith("u") else ""
+        name = f"tvm_ascend_{sign}{kind.__name__.lower()}"
+        values = [tirx.Cast(f"{sign}int64", v) for v in values]
+        return tirx.Cast(dtype, tirx.call_extern(f"{sign}int64", name, site, *values))
 
     def _evaluate(self, node: tirx.Evaluate) -> tirx.Stmt:
         row = walk.row_of(node.value)
@@ -188,7 +205,7 @@ class _ControlBuilder:
         if isinstance(value, (tirx.IntImm, tirx.FloatImm)):
             return value.value
         value = self.expr(value, node)
-        if _is_float(walk.dtype_of(value)):
+        if is_float(walk.dtype_of(value)):
             return tirx.reinterpret("int64", tirx.Cast("float64", value))
         return tirx.Cast("int64", value)
 
@@ -204,7 +221,7 @@ class _ControlBuilder:
         dtype = address.placed.dtype
         site = self._site("get_value", (dtype,), (address,), [{"d": 0}], owner)
         where_ = self._byte_address(address, owner)
-        wide, name = ("float64", "float") if _is_float(dtype) else ("int64", "int")
+        wide, name = ("float64", "float") if is_float(dtype) else ("int64", "int")
         value = tirx.call_extern(wide, f"tvm_ascend_get_{name}", site, where_)
         return tirx.Cast(dtype, value)
 
@@ -213,7 +230,7 @@ class _ControlBuilder:
         address = walk.Address(placed, walk.linear_offset(node.buffer, node.indices))
         value = self.expr(node.value, node)
         site = self._site("set_value", (placed.dtype,), (address,), [{"d": 0}, {"d": 1}], node)
-        wide, name = ("float64", "float") if _is_float(placed.dtype) else ("int64", "int")
+        wide, name = ("float64", "float") if is_float(placed.dtype) else ("int64", "int")
         return tirx.Evaluate(
             tirx.call_extern(
                 "int32",
@@ -243,17 +260,12 @@ class _ControlBuilder:
 
 
 _SIMPLIFY = tvm.sym.Analyzer()
-_DIVISIONS = (tirx.FloorDiv, tirx.FloorMod, tirx.Div, tirx.Mod)
-
-
-def _is_float(dtype: str) -> bool:
-    return dtype.startswith(("float", "bfloat"))
 
 
 def _truncate(node: tirx.Cast, mutator):
     """A float becomes an integer as Cast does it: for most floats a host may do anything."""
     dtype, source = (walk.dtype_of(e) for e in (node, node.value))
-    if not _is_float(source) or not dtype.startswith(("int", "uint")):
+    if not is_float(source) or not is_int(dtype):
         return mutator.default_mutate(node)
     value = tirx.Cast("float64", mutator.mutate(node.value))
     return tirx.Cast(dtype, tirx.call_extern("int64", "tvm_ascend_truncate", value, _number(dtype)))
@@ -262,6 +274,10 @@ def _truncate(node: tirx.Cast, mutator):
 def _number(dtype: str) -> tirx.IntImm:
     """The value of the simulator's ``DType``, which is generated from the same list."""
     return tirx.IntImm("int32", list(ITEMSIZE).index(dtype))
+
+
+def _library(node: Call, mutator):
+    return library_call(mutator.default_mutate(node))
 
 
 def _wide(offset):

@@ -35,8 +35,8 @@ class ScalarCodeError(AscendError):
     def __init__(self, what: str, text: str, span: object) -> None:
         super().__init__(
             f"{place(span)}the scalar unit has no `{what}`, used in `{text}`. "
-            "Arithmetic, comparisons and the functions of the C library are allowed; rewrite the "
-            "expression with these, or compute it with vector operations."
+            "Arithmetic, comparisons and the C library's functions of floats are allowed; rewrite "
+            "the expression with these, or compute it with vector operations."
         )
 
 

@@ -24,9 +24,10 @@ from tvm_ascend.runtime import native
 from tvm_ascend.runtime.report import Report, read_report
 from tvm_ascend.runtime.simulator import options_json, raise_hazards
 
-# Wrapping and unfused arithmetic, as LLVM does it for the simulator's own path.
+# Wrapping and unfused arithmetic, as LLVM does it for the simulator's own path. No built-in
+# functions: the compiler would take a kernel named like one for that function.
 FLAGS = (
-    *("-std=c++17", "-O1", "-fPIC", "-shared", "-fvisibility=hidden"),
+    *("-std=c++17", "-O1", "-fPIC", "-shared", "-fvisibility=hidden", "-fno-builtin"),
     *("-fwrapv", "-ffp-contract=off", "-w"),
 )
 _SIGNATURE = re.compile(r'extern "C" __global__ __aicore__ void (\w+)\(')

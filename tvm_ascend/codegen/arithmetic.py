@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arithmetic whose host code must give what the emitted C++ gives, for every value.
+
+LLVM may take an integer overflow and a shift past the width for impossible, and TVM compares floats
+for `!=` in order, which is false for NaN. A division by zero would end the process.
+"""
+
+from __future__ import annotations
+
+import tvm
+import tvm_ffi
+from tvm import tirx
+from tvm.ir import Call
+
+from tvm_ascend.codegen.walk import dtype_of
+
+FLOORED = {tirx.FloorDiv: tirx.Div, tirx.FloorMod: tirx.Mod}
+"""A floor division -> the division that truncates."""
+DIVISIONS = (*FLOORED, *FLOORED.values())
+
+_OPEN = 2**63 - 1
+"""The analyzer's word for no upper bound."""
+
+
+def is_float(dtype: str) -> bool:
+    """Whether a dtype is a floating-point one."""
+    return dtype.startswith(("float", "bfloat"))
+
+
+def is_int(dtype: str) -> bool:
+    """Whether a dtype is an integer one; bool is not."""
+    return dtype.startswith(("int", "uint"))
+
+
+def at_least(analyzer: tvm.sym.Analyzer, expr, least: int) -> bool:
+    """Whether a value is known to be ``least`` or more.
+
+    The analyzer computes without overflow. So a value counts as known only where even its largest
+    fits its dtype: then wrapping on the way does not change it.
+    """
+    bound = analyzer.const_int_bound(expr)
+    high = min(int(tirx.max_value(dtype_of(expr)).value), _OPEN - 1)
+    return least <= bound.min_value and bound.max_value <= high
+
+
+def truncates(analyzer: tvm.sym.Analyzer, division) -> bool:
+    """Whether a floor division is a plain one: nothing negative, and no zero divisor."""
+    unsigned = dtype_of(division).startswith("u")
+    return at_least(analyzer, division.b, 1) and (unsigned or at_least(analyzer, division.a, 0))
+
+
+def may_fault(division) -> bool:
+    """Whether a division has a divisor that could be 0 or overflow the quotient."""
+    return not (isinstance(division.b, tirx.IntImm) and division.b.value not in (0, -1))
+
+
+def exact(stmt: tirx.Stmt) -> tirx.Stmt:
+    """Rewrite a lowered host statement for LLVM."""
+    rules = [*((kind, _wrapped) for kind in (tirx.Add, tirx.Sub, tirx.Mul)), (tirx.NE, _unequal)]
+    return tvm_ffi.structural_mutate(stmt, rules)
+
+
+def library_call(call: Call):
+    """``fmod``, the one function of the C library that TVM does not lower for LLVM."""
+    if not isinstance(call.op, tvm.ir.Op) or call.op.name != "tirx.fmod":
+        return call
+    values = [tirx.Cast("float32", a) for a in call.args]
+    return tirx.Cast(dtype_of(call), tirx.call_pure_extern("float32", "fmodf", *values))
+
+
+def _wrapped(node, mutator):
+    """Sums and products of integers in twice the width, where nothing overflows; LLVM narrows."""
+    a, b, dtype = mutator.mutate(node.a), mutator.mutate(node.b), dtype_of(node)
+    bits = tvm.DataType(dtype).bits
+    if not is_int(dtype) or bits < 32:
+        return type(node)(a, b)
+    sign = "u" if dtype.startswith("u") and isinstance(node, tirx.Mul) else ""
+    wide = f"{sign}int{2 * bits}"
+    return tirx.Cast(dtype, type(node)(tirx.Cast(wide, a), tirx.Cast(wide, b)))
+
+
+def _unequal(node, mutator):
+    a, b = mutator.mutate(node.a), mutator.mutate(node.b)
+    return tirx.Not(tirx.EQ(a, b)) if is_float(dtype_of(a)) else tirx.NE(a, b)
