@@ -40,6 +40,8 @@ void write_cores(const Context& context, JsonWriter* out) {
     out->open('{')
         .key("id")
         .value(static_cast<int64_t>(core.id))
+        .key("name")
+        .value(core.name)
         .key("cycles")
         .value(core.cycles)
         .key("busy")

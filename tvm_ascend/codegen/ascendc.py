@@ -115,7 +115,7 @@ class _Emitter:
         for var in (*kernel.params, *on_chip):
             names.declare(var)
         addresses = {p: names.fresh(f"{names.of(p)}_address") for p in tensors}
-        self._line(f"KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_{kernel.core_type}_ONLY);")
+        self._line(f"KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_{kernel.kernel_type});")
         for param in tensors:
             ctype = C_TYPES[kernel.buffers[param].dtype]
             self._line(f"AscendC::GlobalTensor<{ctype}> {names.of(param)};")

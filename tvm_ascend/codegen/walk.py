@@ -11,6 +11,7 @@ import tvm_ffi
 from tvm import tirx
 from tvm.ir import Call, StringImm, TensorLoad
 
+from tvm_ascend.isa.cross_core import SCHEDULED
 from tvm_ascend.isa.instr import Instr, Space
 from tvm_ascend.isa.table import TABLE
 from tvm_ascend.layout.scope import SPACE_OF_SCOPE
@@ -61,6 +62,7 @@ class Kernel:
 
     name: str
     core_type: str
+    kernel_type: str
     grid: int
     block_var: tirx.Var | None
     params: tuple[tirx.Var, ...]
@@ -134,12 +136,27 @@ def read_kernel(func: tirx.PrimFunc) -> Kernel:
     return Kernel(
         name=str(func.attrs["global_symbol"]),
         core_type=str(func.attrs["ascend.core_type"]),
+        kernel_type=_kernel_type(func),
         grid=int(func.attrs["ascend.grid"]),
         block_var=block_var,
         params=tuple(func.params),
         buffers=buffers,
         body=body,
     )
+
+
+def _kernel_type(func: tirx.PrimFunc) -> str:
+    """What Ascend C calls the cores a kernel runs on; signals between cores need a MIX type."""
+    scheduled = []
+
+    def instruction(node: Call) -> None:
+        row = row_of(node)
+        if row is not None and row.key in SCHEDULED:
+            scheduled.append(node)
+
+    tvm_ffi.structural_walk(func.body, [(Call, instruction)])
+    core = func.attrs["ascend.core_type"]
+    return f"MIX_{core}_1_0" if scheduled else f"{core}_ONLY"
 
 
 def written_params(func: tirx.PrimFunc) -> frozenset[int]:

@@ -35,6 +35,7 @@ from tvm_ascend.errors.call import (
 )
 from tvm_ascend.errors.hazard import (
     CacheError,
+    CrossCoreError,
     DeadlockError,
     FlagProtocolError,
     HazardError,
@@ -128,6 +129,7 @@ __all__ = [
     "BufferLine",
     "CacheError",
     "ChipNotModelled",
+    "CrossCoreError",
     "CubeTileRule",
     "DamagedDatabase",
     "DeadlockError",

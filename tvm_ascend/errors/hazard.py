@@ -30,11 +30,15 @@ class RaceError(HazardError):
 
 
 class DeadlockError(HazardError):
-    """A wait that nothing will ever satisfy."""
+    """A wait that nothing will ever satisfy, or cores that wait for each other."""
 
 
 class FlagProtocolError(HazardError):
-    """A flag set twice, or never consumed."""
+    """A flag set twice, never consumed, or set more often than its counter holds."""
+
+
+class CrossCoreError(HazardError):
+    """A flag or barrier between cores that this kernel or core does not have."""
 
 
 class TrapError(HazardError):
@@ -56,6 +60,9 @@ _HAZARD_CLASSES = {
     "cache": CacheError,
     "trap": TrapError,
     "unconsumed_flag": FlagProtocolError,
+    "flag_overflow": FlagProtocolError,
+    "deadlock": DeadlockError,
+    "cross_core": CrossCoreError,
     "out_of_bounds": MemoryAccessError,
     "misaligned": MemoryAccessError,
     "poison": MemoryAccessError,

@@ -99,6 +99,11 @@ class ChipSpec:
     fractal_bytes: int
     event_ids: int
     usable_event_ids: int
+    cross_core_ids: int
+    """Flags between cores."""
+    usable_cross_core_ids: int
+    cross_core_depth: int
+    """Sets of one flag that may wait to be consumed."""
     queue_depth: int
     vector: Mapping[str, VectorTiming]
     constants: Mapping[str, float]
