@@ -7,7 +7,8 @@ from tvm.script import tirx as T
 
 from tvm_ascend import language  # noqa: F401  registers T.ascend
 from tvm_ascend.errors import MixedKernel
-from tvm_ascend.transform.split_cores import CORE_TYPE, SplitCores
+from tvm_ascend.language.core_sides import CORE_TYPE
+from tvm_ascend.transform.split_cores import SplitCores
 
 
 def core(func):

@@ -19,7 +19,7 @@ class HazardError(AscendError):
             else ""
         )
         fix = [f"  what would order them: {hazard.fix}"] if hazard.fix else []
-        core = f" on core {hazard.core}" if hazard.core >= 0 else ""
+        core = f" on {hazard.core_name}" if hazard.core_name else ""
         head = f"{hazard.kind} in kernel `{kernel}`{core}{place}: {hazard.message}"
         super().__init__("\n".join([head, *sides, *fix]))
         self.hazard = hazard

@@ -18,7 +18,9 @@ EVENT = (
 )
 
 
-SCHEDULED = ("cross_core_set_flag", "cross_core_wait_flag", "sync_all", "sync_all_mix")
+FLAGS = ("cross_core_set_flag", "cross_core_wait_flag")
+BARRIERS = ("sync_all", "sync_all_mix")
+SCHEDULED = FLAGS + BARRIERS
 """Rows that the task scheduler serves: it does so for kernels of the types MIX_... only."""
 
 
