@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "numeric.h"
 
@@ -115,13 +116,43 @@ Site parse_site(const Json& json, const Ranges& ranges) {
   return site;
 }
 
-void parse_timing(const Json& json, Program* program) {
-  program->constants.fill(std::nan(""));
-  const Json& constants = json.at("constants");
+Constants parse_constants(const Json& json) {
+  Constants constants;
+  constants.fill(std::nan(""));
   for (int i = 0; i < kConstants; ++i) {
-    const Json& value = constants[kConstantNames[i]];
-    if (!value.is_null()) program->constants[i] = value.as_float();
+    const Json& value = json[kConstantNames[i]];
+    if (!value.is_null()) constants[i] = value.as_float();
   }
+  return constants;
+}
+
+int parse_grid(int64_t grid, const Program& program) {
+  const int most = Program::kMaxCores / program.cores_per_block();
+  if (grid >= 1 && grid <= most) return static_cast<int>(grid);
+  throw InputError("a launch needs 1 to " + std::to_string(most) + " blocks, not " +
+                   std::to_string(grid));
+}
+
+// "constants" are those of the launch and of its only kind of core; a mixed kernel's Vector cores
+// have their own in "aiv_constants".
+void parse_kinds(const Json& json, Program* program) {
+  static constexpr const char* kCoreTypes[] = {"AIC", "AIV", "MIX"};
+  const std::string& type = json.at("core_type").as_string();
+  const int index = index_of(kCoreTypes, type, "core type");
+  const bool mixed = index == 2;
+  program->kernel_type = json["kernel_type"].is_null() ? type + (mixed ? "_AIC_1_2" : "_ONLY")
+                                                       : json["kernel_type"].as_string();
+  auto add = [&](uint32_t bit, const char* constants) {
+    CoreKind kind{bit, std::numeric_limits<int>::max(), parse_constants(json.at(constants))};
+    const Json& physical = json["cores"];
+    if (!physical.is_null()) kind.physical = static_cast<int>(physical.at(kind.name()).as_int());
+    program->kinds.push_back(kind);
+  };
+  add(mixed ? 1U : 1U << index, "constants");
+  if (mixed) add(2U, "aiv_constants");
+}
+
+void parse_timing(const Json& json, Program* program) {
   const Json& rates = json.at("vector_timing");
   for (int i = 0; i < kTimings; ++i) {
     const Json& rate = rates[kTimingNames[i]];
@@ -148,7 +179,8 @@ BankLayout parse_banks(const Json& json) {
 }
 
 void require_constant(const Program& program, Constant name) {
-  if (std::isnan(program.constant(name))) {
+  for (const CoreKind& kind : program.kinds) {
+    if (!std::isnan(kind.constant(name))) continue;
     throw InputError(std::string("the program has no constant ") +
                      kConstantNames[static_cast<int>(name)]);
   }
@@ -163,14 +195,30 @@ void Program::require_timing(const OpInfo& op) const {
   }
 }
 
+std::vector<CorePlace> Program::places() const {
+  std::vector<CorePlace> places;
+  auto add = [&](const CoreKind& kind, int block, int sub, int block_idx) {
+    const auto index = static_cast<int>(places.size());
+    const std::string name =
+        mixed() ? kind.name() + (" " + std::to_string(block_idx)) : "core " + std::to_string(index);
+    places.push_back({index, &kind, block, sub, block_idx, name});
+  };
+  for (int block = 0; block < grid; ++block) {
+    add(kinds.front(), block, 0, block);
+    for (int sub = 0; mixed() && sub < vector_cores; ++sub)
+      add(kinds.back(), block, sub, block * vector_cores + sub);
+  }
+  return places;
+}
+
 Program Program::parse(const std::string& text) {
   const Json json = Json::parse(text);
   Program program;
   program.kernel = json.at("kernel").as_string();
-  program.core_type = json.at("core_type").as_string();
-  static constexpr const char* kCoreTypes[] = {"AIC", "AIV"};
-  program.core_bit = 1U << index_of(kCoreTypes, program.core_type, "core type");
-  program.grid = static_cast<int>(json.at("grid").as_int());
+  parse_kinds(json, &program);
+  const Json& vector_cores = json["vector_cores"];
+  if (!vector_cores.is_null()) program.vector_cores = static_cast<int>(vector_cores.as_int());
+  program.grid = parse_grid(json.at("grid").as_int(), program);
   for (const auto& [space, bytes] : json.at("spaces").fields()) {
     program.space_bytes[index_of(kSpaceNames, space, "space")] = bytes.as_int();
   }
@@ -179,7 +227,7 @@ Program Program::parse(const std::string& text) {
   for (Constant name :
        {Constant::QUEUE_DEPTH, Constant::SCALAR_ISSUE, Constant::COUNT_FORM_ISSUE,
         Constant::CORE_START_CYCLES, Constant::LAUNCH_CYCLES, Constant::HBM_BYTES_PER_CYCLE,
-        Constant::L2_WARM_BYTES, Constant::MMAD_BARRIER_FRACTALS}) {
+        Constant::L2_WARM_BYTES, Constant::MMAD_BARRIER_FRACTALS, Constant::CROSS_CORE_LATENCY}) {
     require_constant(program, name);
   }
   program.ub_banks = parse_banks(json.at("ub_banks"));
@@ -188,6 +236,12 @@ Program Program::parse(const std::string& text) {
   const Json& usable = json["usable_event_ids"];
   program.usable_event_ids =
       usable.is_null() ? program.event_ids : static_cast<int>(usable.as_int());
+  auto count = [&](const char* name, int* into) {
+    if (!json[name].is_null()) *into = static_cast<int>(json[name].as_int());
+  };
+  count("cross_core_ids", &program.cross_core_ids);
+  count("usable_cross_core_ids", &program.usable_cross_core_ids);
+  count("cross_core_depth", &program.cross_core_depth);
   for (const Json& param : json.at("params").items()) {
     program.params.push_back(
         {param.at("name").as_string(),

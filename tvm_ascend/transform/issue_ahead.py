@@ -13,12 +13,12 @@ from tvm.tirx.transform.function_pass import prim_func_pass
 
 from tvm_ascend.errors import IssueAheadValue
 from tvm_ascend.isa.instr import CoreType, Pipe, Space
+from tvm_ascend.language.core_sides import CORE_TYPE
 from tvm_ascend.language.loops import NUM_STAGES
 from tvm_ascend.transform.fresh_copy import fresh_copy
 from tvm_ascend.transform.insert_sync import OWN_FLAGS
 from tvm_ascend.transform.map_cores import DECISIONS, OPTIONS
 from tvm_ascend.transform.notes import note
-from tvm_ascend.transform.split_cores import CORE_TYPE
 from tvm_ascend.transform.sync.alternate import flags_alternate
 from tvm_ascend.transform.sync.program import Program, read_structure
 from tvm_ascend.transform.sync.tree import (
