@@ -23,6 +23,10 @@ void each_run(const Access& access, Visit visit) {
   }
 }
 
+// Beyond the addresses of any host; what an instruction adds to an address stays far below it, so
+// nothing overflows within.
+constexpr int64_t kFarthest = int64_t{1} << 56;
+
 // The kinds of core, as in OpInfo::cores, that have a memory.
 uint32_t cores_of(Space space) {
   constexpr uint32_t kCube = 1, kVector = 2;
@@ -74,6 +78,14 @@ void Checker::check_params(const Call& call, std::vector<Hazard>* found) const {
     return;
   }
   for (int i = 0; i < op.n_operands; ++i) {
+    if (call.operands[i] < -kFarthest || call.operands[i] > kFarthest) {
+      found->push_back(at_operand("out_of_bounds", call, i));
+      found->back().low = found->back().high = call.operands[i];
+      found->back().message = context_.sites.describe(call.site) + " has operand " +
+                              op.operands[i].name + " at " + std::to_string(call.operands[i]) +
+                              ", an address that no memory has";
+      return;
+    }
     if ((cores_of(call.spaces[i]) & context_.program.core_bit) != 0) continue;
     found->push_back(at_operand("core", call, i));
     found->back().message = context_.sites.describe(call.site) + " has operand " +
