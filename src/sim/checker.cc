@@ -23,6 +23,10 @@ void each_run(const Access& access, Visit visit) {
   }
 }
 
+// Beyond the addresses of any host; what an instruction adds to an address stays far below it, so
+// nothing overflows within.
+constexpr int64_t kFarthest = int64_t{1} << 56;
+
 // What orders two accesses of different cores.
 std::string cross_core_fix(const Program& program, const CorePlace& first, Pipe pipe,
                            const CorePlace& second) {
@@ -77,6 +81,14 @@ void Checker::check_params(const Call& call, std::vector<Hazard>* found) const {
     return;
   }
   for (int i = 0; i < op.n_operands; ++i) {
+    if (call.operands[i] < -kFarthest || call.operands[i] > kFarthest) {
+      found->push_back(at_operand("out_of_bounds", call, i));
+      found->back().low = found->back().high = call.operands[i];
+      found->back().message = context_.sites.describe(call.site) + " has operand " +
+                              op.operands[i].name + " at " + std::to_string(call.operands[i]) +
+                              ", an address that no memory has";
+      return;
+    }
     if ((cores_of(call.spaces[i]) & place_.kind->bit) != 0) continue;
     found->push_back(at_operand("core", call, i));
     found->back().message = context_.sites.describe(call.site) + " has operand " +
