@@ -15,6 +15,7 @@ DECISIONS = {
     "tile_n": 64,
     "tile_k0": 64,
     "k_steps": 2,
+    "a_steps": 1,
     "num_stages": 2,
     "l0_stages": 2,
 }
@@ -66,7 +67,7 @@ def test_grid_waves_and_idle_cores(amounts):
 def test_every_decision_is_visible(amounts):
     base = amounts()
     for name, value in DECISIONS.items():
-        other = 1 if name.endswith("stages") else value // 2
+        other = 1 if name.endswith("stages") else value // 2 or 2
         assert amounts(**{name: other}) != base, name
 
 
