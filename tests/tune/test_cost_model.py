@@ -21,11 +21,11 @@ def task(large_matmul):
         return TuneContext(workload(large_matmul), target="ascend", num_threads=1)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def candidates(large_matmul, chip, scheduled):
     space = Space(large_matmul, chip)
     # By chance: at equal distances some decision would alternate with the order.
-    some = np.random.default_rng(0).choice(len(space.legal), 64, replace=False)
+    some = np.random.default_rng(0).choice(len(space.legal), 80, replace=False)
     chosen = [space.legal[i] for i in some]
     return space, [MeasureCandidate(scheduled(space, large_matmul, d), []) for d in chosen]
 

@@ -49,6 +49,14 @@ def test_bytes_and_operations_of_one_block(amounts):
     assert [seen[f"gemm_{axis}"] for axis in "mnk"] == [log(128), log(64), log(64)]
 
 
+@pytest.mark.parametrize(
+    ("changes", "a", "b"), [({}, 2, 2), ({"k_steps": 4}, 4, 4), ({"a_steps": 2}, 4, 2)]
+)
+def test_cube_steps_for_one_load_of_each_operand(amounts, changes, a, b):
+    seen = amounts(**changes)
+    assert [seen["l1_l0a_per_load"], seen["l1_l0b_per_load"]] == [np.log2(a), np.log2(b)]
+
+
 def test_on_chip_bytes_count_every_copy(amounts):
     seen = amounts()
     assert seen["l1_bytes"] == log(2 * (128 + 64) * 128 * 2)

@@ -144,12 +144,19 @@ class Model:
         held = arrival + inner - max(use, tile.l0_stages * use - fill)
         # The scalar unit issues one load ahead (IssueAhead).
         ahead = (inner * self.issue_delay(tile, k) + arrival) / 2
-        period = max(load, steps / loads * step, held / tile.num_stages, ahead)
-        # One accumulator: the next tile's products wait until this one is drained, its loads do
-        # not, as long as there are buffers for them.
+        # A loop of one L1 tile is none: that tile belongs to the loop over output tiles.
+        stages = tile.num_stages if loads > 1 else self.versions(tile, waves, "l1")
+        period = max(load, steps / loads * step, held / stages, ahead if stages > 1 else held)
+        # Products of the next tile wait until the accumulator is drained if there is only one; its
+        # loads do not, as long as there are buffers for them.
         drain = pipes["FIX"] + k["MMAD_LATENCY"] + k["FIXPIPE_LATENCY"]
-        stall = max(0.0, drain - (tile.num_stages * period - held))
-        per_wave = max(loads * period + stall, steps * step + drain)
+        wait = drain if self.versions(tile, waves, "l0c") == 1 else 0.0
+        if loads > 1 and loads // tile.a_steps % stages:
+            # The next tile begins with the buffer that this one ends with, so after all of it.
+            first = max(held, period)
+        else:
+            first = period + max(0.0, wait - (stages * period - held))
+        per_wave = max(first + (loads - 1) * period, steps * step + wait, pipes["FIX"])
         body = arrival + inner + (loads - 1) * period
         cycles = body + drain + (waves - 1) * per_wave + k["GM_WRITE_LATENCY"]
         return Estimate(tile=tile, waves=waves, cores=cores, pipes=pipes, cycles=cycles)
@@ -175,6 +182,12 @@ class Model:
             "M": steps * (k["MMAD_ISSUE"] + sync) + row_fractals * col_fractals * depth,
             "FIX": max(rows * cols / k["FIXPIPE_ELEMENTS_PER_CYCLE"], write),
         }
+
+    def versions(self, tile: Tile, waves: int, memory: str) -> int:
+        """How many copies the loop over output tiles keeps of what it has in a memory."""
+        used = tile.bytes_used(self.problem, self.c0)[memory]
+        fits = tile.num_stages * used <= self.chip.capacity(memory)
+        return min(tile.num_stages, waves) if fits else 1
 
     def issue_delay(self, tile: Tile, k: Mapping[str, float]) -> float:
         """The share of one L1 tile's work that is over when the scalar unit has issued it all.
