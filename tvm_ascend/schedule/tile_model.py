@@ -187,7 +187,12 @@ class Model:
         """How many copies the loop over output tiles keeps of what it has in a memory."""
         used = tile.bytes_used(self.problem, self.c0)[memory]
         fits = tile.num_stages * used <= self.chip.capacity(memory)
-        return min(tile.num_stages, waves) if fits else 1
+        # A last tile of one row gets zeros beside it, and InsertSync cannot tell them, at a place
+        # that depends on the output tile, from zeros in the next copy.
+        single = (
+            memory == "l1" and self.problem.m > tile.tile_m and self.problem.m % tile.tile_m == 1
+        )
+        return min(tile.num_stages, waves) if fits and not single else 1
 
     def issue_delay(self, tile: Tile, k: Mapping[str, float]) -> float:
         """The share of one L1 tile's work that is over when the scalar unit has issued it all.
