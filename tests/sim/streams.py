@@ -21,7 +21,10 @@ UB_BYTES = 4096
 GM_BYTES = 2048
 BLOCK = 32
 REPEAT_BYTES = 256
-LANE_ROWS = tuple(row for row in TABLE.values() if row.form and row.lane)
+# Not those that leave the mask to its register, which streams do not set.
+LANE_ROWS = tuple(
+    row for row in TABLE.values() if row.form in ("count", "repeat", "bits") and row.lane
+)
 
 Pick = Callable[[int, int], int]
 """An integer from low to high, inclusive."""

@@ -18,7 +18,7 @@ FAR = 2**63 - 1
         ({"spaces": SPACES | {"ub": FAR}}, "bytes of ub is 0 to"),
         ({"constants": CONSTANTS | {"SYNC_ISSUE": 1e300}}, "SYNC_ISSUE is a number from 0"),
         ({"constants": CONSTANTS | {"SYNC_ISSUE": -1}}, "SYNC_ISSUE is a number from 0"),
-        ({"grid": 2**32 + 1}, "grid is 0 to"),
+        ({"grid": 2**32 + 1}, "a launch needs 1 to"),
         ({"event_ids": 33}, "event_ids is 0 to 32"),
         ({"usable_event_ids": 9}, "usable_event_ids is 0 to 8"),
     ],
