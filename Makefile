@@ -12,7 +12,11 @@ CPP_SOURCES := $(shell find src -name '*.cc' -o -name '*.h')
 OUT ?= build/demo
 PYTEST_ARGS ?= -n auto --dist loadfile -m "not slow"
 
-.PHONY: demo test bench lint docs setup setup-dev clean
+FUZZ_SECONDS ?= 60
+FUZZ_SEED ?= 0
+FUZZ := build/fuzz
+
+.PHONY: demo test bench fuzz lint docs setup setup-dev clean
 
 demo: setup
 	$(BIN)/python -m tvm_ascend demo --out $(OUT)
@@ -23,6 +27,13 @@ test: lint
 bench: setup
 	$(BIN)/python benchmarks/run.py
 	$(BIN)/python benchmarks/simulator.py
+
+fuzz: setup-dev
+	$(BIN)/cmake -S . -B $(FUZZ) -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) \
+	  -DPython_EXECUTABLE=$(abspath $(BIN)/python) -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS="-O1 -g1" \
+	  -DTVM_ASCEND_SANITIZE=ON -DTVM_ASCEND_FUZZ=ON
+	$(BIN)/cmake --build $(FUZZ) --target fuzz_simulator
+	$(FUZZ)/fuzz_simulator $(FUZZ_SECONDS) $(FUZZ_SEED)
 
 lint: setup-dev
 	$(BIN)/ruff check .

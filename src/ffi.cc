@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -25,12 +26,12 @@ namespace ffi = tvm::ffi;
 
 namespace {
 
-constexpr const char* kVersion = "1";  // of the program JSON and the entry points
+constexpr const char* kVersion = "2";  // of the program JSON and the entry points
 
 // The arguments of a launch in the three shapes that control programs, twins and bounds checks
 // want.
 struct Arguments {
-  std::vector<ffi::Any> packed;  // [0] is the block index
+  std::vector<ffi::Any> packed;  // behind the words that say which core it is
   std::vector<int64_t> words;
   std::vector<sim::GmArg> tensors;
 };
@@ -65,7 +66,6 @@ Arguments read_arguments(const sim::Program& program, const ffi::Array<ffi::Any>
                           std::to_string(args.size()));
   }
   Arguments out;
-  out.packed.push_back(static_cast<int64_t>(0));
   for (size_t i = 0; i < program.params.size(); ++i) {
     const sim::KernelParam& param = program.params[i];
     ffi::Any arg = args[i];
@@ -105,37 +105,58 @@ auto translated(Work work) {
   }
 }
 
-ffi::String launch(const ffi::String& program_json, const ffi::Function& control,
-                   const ffi::Array<ffi::Any>& args, const ffi::String& options_json) {
+// A control program starts with the block index; that of a mixed kernel with the block index, the
+// index among the Vector cores of the block, and whether it runs on a Vector core.
+std::vector<ffi::Any> place_words(const sim::Program& program, const sim::CorePlace& place) {
+  std::vector<ffi::Any> words{static_cast<int64_t>(place.block)};
+  if (!program.mixed()) return words;
+  words.emplace_back(static_cast<int64_t>(place.sub));
+  words.emplace_back(static_cast<int64_t>(!place.kind->cube()));
+  return words;
+}
+
+// A program that is parsed once, as a function of launch arguments and options; it returns the
+// report.
+ffi::Function prepare(const ffi::String& program_json, const ffi::Function& control) {
   return translated([&] {
-    const sim::Program program = sim::Program::parse(program_json);
-    const sim::Options options = sim::Options::parse(options_json);
-    Arguments arguments = read_arguments(program, args, options.fresh);
-    sim::Context context(program, options, arguments.tensors, check_signals);
-    std::vector<ffi::AnyView> views(arguments.packed.begin(), arguments.packed.end());
-    sim::run_blocks(context, [&](int block) {
-      views[0] = static_cast<int64_t>(block);
-      ffi::Any result;
-      control.CallPacked(views.data(), static_cast<int32_t>(views.size()), &result);
+    auto program = std::make_shared<const sim::Program>(sim::Program::parse(program_json));
+    return ffi::Function::FromTyped(
+        [program, control](const ffi::Array<ffi::Any>& args, const ffi::String& options_json) {
+          return translated([&] {
+            const sim::Options options = sim::Options::parse(options_json);
+            const Arguments arguments = read_arguments(*program, args, options.fresh);
+            sim::Context context(*program, options, arguments.tensors, check_signals);
+            sim::run_blocks(context, [&](const sim::CorePlace& place) {
+              std::vector<ffi::Any> words = place_words(*program, place);
+              words.insert(words.end(), arguments.packed.begin(), arguments.packed.end());
+              const std::vector<ffi::AnyView> views(words.begin(), words.end());
+              ffi::Any result;
+              control.CallPacked(views.data(), static_cast<int32_t>(views.size()), &result);
+            });
+            return ffi::String(sim::report_json(context));
+          });
+        });
+  });
+}
+
+ffi::Function prepare_twin(const ffi::String& program_json, const ffi::String& path) {
+  return translated([&] {
+    auto program = std::make_shared<const sim::Program>(sim::Program::parse(program_json));
+    auto twin = std::make_shared<const sim::TwinLibrary>(std::string(path));
+    return ffi::Function::FromTyped([program, twin](const ffi::Array<ffi::Any>& args,
+                                                    const ffi::String& options_json) {
+      return translated([&] {
+        const sim::Options options = sim::Options::parse(options_json);
+        const Arguments arguments = read_arguments(*program, args, options.fresh);
+        sim::Context context(*program, options, arguments.tensors, check_signals);
+        sim::run_blocks(context, [&](const sim::CorePlace&) { twin->run(arguments.words.data()); });
+        return ffi::String(sim::report_json(context));
+      });
     });
-    return ffi::String(sim::report_json(context));
   });
 }
 
-ffi::String launch_twin(const ffi::String& program_json, const ffi::String& path,
-                        const ffi::Array<ffi::Any>& args, const ffi::String& options_json) {
-  return translated([&] {
-    const sim::Program program = sim::Program::parse(program_json);
-    const sim::Options options = sim::Options::parse(options_json);
-    const Arguments arguments = read_arguments(program, args, options.fresh);
-    const sim::TwinLibrary twin{std::string(path)};
-    sim::Context context(program, options, arguments.tensors, check_signals);
-    sim::run_blocks(context, [&](int) { twin.run(arguments.words.data()); });
-    return ffi::String(sim::report_json(context));
-  });
-}
-
-// One list per block, or one list for all. The report has the results of get_value sites as
+// One list per core, or one list for all. The report has the results of get_value sites as
 // "values".
 ffi::String run_list(const ffi::String& program_json, const ffi::String& calls_json,
                      const ffi::Array<ffi::Any>& args, const ffi::String& options_json) {
@@ -146,13 +167,13 @@ ffi::String run_list(const ffi::String& program_json, const ffi::String& calls_j
     std::vector<sim::CallList> lists;
     const sim::Json calls = sim::Json::parse(calls_json);
     for (const sim::Json& list : calls.items()) lists.push_back(sim::parse_calls(list));
-    if (lists.size() != 1 && static_cast<int>(lists.size()) != program.grid) {
-      throw sim::InputError("give one list of calls, or one per block");
-    }
     sim::Context context(program, options, arguments.tensors, check_signals);
+    if (lists.size() != 1 && lists.size() != context.places.size()) {
+      throw sim::InputError("give one list of calls, or one per core");
+    }
     std::vector<int64_t> results;
-    sim::run_blocks(context, [&](int block) {
-      sim::issue_list(lists[lists.size() == 1 ? 0 : block], &results);
+    sim::run_blocks(context, [&](const sim::CorePlace& place) {
+      sim::issue_list(lists[lists.size() == 1 ? 0 : place.index], &results);
     });
     std::string report = sim::report_json(context);
     sim::JsonWriter values;
@@ -170,8 +191,8 @@ ffi::String inspect(const ffi::String& program_json, const ffi::String& calls_js
 TVM_FFI_STATIC_INIT_BLOCK() {
   tvm::ffi::reflection::GlobalDef()
       .def("tvm_ascend.version", [] { return ffi::String(kVersion); })
-      .def("tvm_ascend.sim.launch", launch)
-      .def("tvm_ascend.sim.launch_twin", launch_twin)
+      .def("tvm_ascend.sim.prepare", prepare)
+      .def("tvm_ascend.sim.prepare_twin", prepare_twin)
       .def("tvm_ascend.sim.run_list", run_list)
       .def("tvm_ascend.sim.inspect", inspect);
 }

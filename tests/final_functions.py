@@ -160,3 +160,32 @@ def loaded_bounds(N: T.Buffer((4,), "int32"), B: T.Buffer((64,), "float32")):
 def unknown_function(B: T.Buffer((64,), "float32")):
     T.func_attr({"global_symbol": "odd", "ascend.core_type": "AIV", "ascend.grid": 1})
     B[0] = T.Cast("float32", T.popcount(T.Cast("int32", B[1])))
+
+
+@T.prim_func
+def mixed_kernel(
+    A: T.Buffer((2, 128), "float32"),
+    W: T.Buffer((2, 128), "float32"),
+    B: T.Buffer((2, 128), "float32"),
+):
+    T.func_attr({"global_symbol": "relay", "ascend.core_type": "MIX", "ascend.grid": 2})
+    with T.launch_thread("blockIdx.x", 2) as bx, T.launch_thread("subBlockIdx", 2) as vid:
+        with T.attr(0, "ascend.scope", "C"):
+            a = T.alloc_buffer(
+                (128,), "float32", scope="shared.l1", annotations={"ascend.address": 0}
+            )
+            T.ascend.data_copy_in_count(a[0], A[bx, 0], 128)
+            T.ascend.set_flag("MTE2_MTE3", 0)
+            T.ascend.wait_flag("MTE2_MTE3", 0)
+            T.ascend.data_copy_l1_out_count(W[bx, 0], a[0], 128)
+            T.ascend.cross_core_set_flag("2", "MTE3", 3)
+        with T.attr(0, "ascend.scope", "V"):
+            u = T.alloc_buffer(
+                (64,), "float32", scope="shared.ub", annotations={"ascend.address": 0}
+            )
+            T.ascend.cross_core_wait_flag(3)
+            T.ascend.data_copy_pad_in(u[0], W[bx, vid * 64], 1, 256, 0, 0, False, 0, 0, 0.0)
+            T.ascend.set_flag("MTE2_MTE3", 0)
+            T.ascend.wait_flag("MTE2_MTE3", 0)
+            T.ascend.data_copy_pad_out(B[bx, vid * 64], u[0], 1, 256, 0, 0)
+            T.ascend.sync_all()

@@ -54,7 +54,7 @@ struct Kernel {
   std::vector<Param> params;
   std::once_flag control_made;
   ffi::Optional<ffi::Module> control_module;
-  ffi::Optional<ffi::Function> control;
+  ffi::Optional<ffi::Function> launch;
 };
 
 ffi::Function Required(const char* global, const std::string& kernel) {
@@ -118,7 +118,9 @@ void MakeControl(Kernel* kernel) {
   ffi::Any target = Required("target.Target", kernel->name)(ffi::String("llvm"));
   auto module = build(lowered, target).cast<ffi::Module>();
   kernel->control_module = module;
-  kernel->control = module->GetFunction("control");
+  ffi::Function prepare = Required("tvm_ascend.sim.prepare", kernel->name);
+  kernel->launch =
+      prepare(kernel->parts["table"], *module->GetFunction("control")).cast<ffi::Function>();
 }
 
 void RaiseHazards(const Kernel& kernel, const ffi::String& report) {
@@ -157,8 +159,7 @@ void Run(Kernel* kernel, ffi::PackedArgs given) {
     observer = Settings().observer;
   }
   std::call_once(kernel->control_made, MakeControl, kernel);
-  ffi::Function launch = Required("tvm_ascend.sim.launch", kernel->name);
-  auto report = launch(kernel->parts["table"], *kernel->control, args, options).cast<ffi::String>();
+  auto report = (*kernel->launch)(args, options).cast<ffi::String>();
   if (observer.has_value()) (*observer)(ffi::String(kernel->name), kernel->parts["table"], report);
   RaiseHazards(*kernel, report);
 }

@@ -23,14 +23,22 @@ void each_run(const Access& access, Visit visit) {
   }
 }
 
-// The kinds of core, as in OpInfo::cores, that have a memory.
-uint32_t cores_of(Space space) {
-  constexpr uint32_t kCube = 1, kVector = 2;
-  return space == Space::GM ? kCube | kVector : space == Space::UB ? kVector : kCube;
+// Beyond the addresses of any host; what an instruction adds to an address stays far below it, so
+// nothing overflows within.
+constexpr int64_t kFarthest = int64_t{1} << 56;
+
+// What orders two accesses of different cores.
+std::string cross_core_fix(const Program& program, const CorePlace& first, Pipe pipe,
+                           const CorePlace& second) {
+  if (!program.cross_core()) return "disjoint bytes per core";
+  const bool same_kind = first.kind == second.kind, same_block = first.block == second.block;
+  if (!same_kind && !same_block) return "SyncAll<false>";
+  const char* mode = same_kind ? same_block ? "1" : "0" : "2";
+  return std::string("CrossCoreSetFlag<") + mode + ", PIPE_" + name_of(pipe) +
+         "> and CrossCoreWaitFlag";
 }
 
-std::string fix_for(Stamp earlier, Pipe pipe, int core) {
-  if (earlier.core() != core) return "disjoint bytes per core";
+std::string fix_for(Stamp earlier, Pipe pipe) {
   const std::string later = name_of(pipe);
   if (earlier.pipe() == pipe) return "PipeBarrier<PIPE_" + later + ">";
   return std::string("SetFlag/WaitFlag<HardEvent::") + name_of(earlier.pipe()) + "_" + later + ">";
@@ -38,15 +46,15 @@ std::string fix_for(Stamp earlier, Pipe pipe, int core) {
 
 }  // namespace
 
-Checker::Checker(Context& context, int core)
-    : context_(context), core_(core), poison_(context.program.space_bytes) {
+Checker::Checker(Context& context, const CorePlace& place)
+    : context_(context), place_(place), poison_(context.program.space_bytes) {
   for (int64_t bytes : context.program.space_bytes) shadows_.emplace_back(bytes);
 }
 
 Hazard Checker::at_operand(const char* kind, const Call& call, int operand) const {
   Hazard hazard;
   hazard.kind = kind;
-  hazard.core = core_;
+  hazard.core = place_.index;
   hazard.first = {call.site, call.op->pipe};
   if (operand >= 0) hazard.space = name_of(call.spaces[operand]);
   return hazard;
@@ -65,20 +73,27 @@ std::string Checker::place(const Call& call, int operand, int64_t low, int64_t h
 
 void Checker::check_params(const Call& call, std::vector<Hazard>* found) const {
   const OpInfo& op = *call.op;
-  if ((op.cores & context_.program.core_bit) == 0) {
+  if ((op.cores & place_.kind->bit) == 0) {
     Hazard hazard = at_operand("core", call, -1);
-    hazard.message = context_.sites.describe(call.site) + " cannot run on " +
-                     context_.program.core_type + ": pipe " + name_of(op.pipe) +
-                     " belongs to the other kind of core";
+    hazard.message = context_.sites.describe(call.site) + " cannot run on " + place_.kind->name() +
+                     ": pipe " + name_of(op.pipe) + " belongs to the other kind of core";
     found->push_back(std::move(hazard));
     return;
   }
   for (int i = 0; i < op.n_operands; ++i) {
-    if ((cores_of(call.spaces[i]) & context_.program.core_bit) != 0) continue;
+    if (call.operands[i] < -kFarthest || call.operands[i] > kFarthest) {
+      found->push_back(at_operand("out_of_bounds", call, i));
+      found->back().low = found->back().high = call.operands[i];
+      found->back().message = context_.sites.describe(call.site) + " has operand " +
+                              op.operands[i].name + " at " + std::to_string(call.operands[i]) +
+                              ", an address that no memory has";
+      return;
+    }
+    if ((cores_of(call.spaces[i]) & place_.kind->bit) != 0) continue;
     found->push_back(at_operand("core", call, i));
     found->back().message = context_.sites.describe(call.site) + " has operand " +
                             op.operands[i].name + " in " + name_of(call.spaces[i]) +
-                            ", a memory that " + context_.program.core_type + " does not have";
+                            ", a memory that " + place_.kind->name() + " does not have";
     return;
   }
   for (int i = 0; i < op.n_params; ++i) {
@@ -196,15 +211,18 @@ void Checker::race(const Call& call, const Access& access, const Conflict& confl
   hazard.second = {call.site, pipe};
   hazard.low = conflict.low;
   hazard.high = conflict.high;
-  hazard.fix = fix_for(earlier, pipe, core_);
-  const bool other_core = earlier.core() != core_;
+  const bool other_core = earlier.core() != place_.index;
+  const CorePlace& other = context_.places[earlier.core()];
+  hazard.fix = other_core ? cross_core_fix(context_.program, other, earlier.pipe(), place_)
+                          : fix_for(earlier, pipe);
+  const bool insert = !other_core || context_.program.cross_core();
   hazard.message = context_.sites.describe(call.site) + " on pipe " + name_of(pipe) +
                    (conflict.later_writes ? " writes " : " reads ") +
                    place(call, access.operand, conflict.low, conflict.high) + " that " +
                    context_.sites.describe(earlier.site()) + " on pipe " + name_of(earlier.pipe()) +
-                   (other_core ? " of core " + std::to_string(earlier.core()) : std::string()) +
+                   (other_core ? " of " + other.name : std::string()) +
                    (conflict.earlier_writes ? " writes" : " reads") +
-                   ", and nothing orders them; " + (other_core ? "cores must touch " : "insert ") +
+                   ", and nothing orders them; " + (insert ? "insert " : "cores must touch ") +
                    hazard.fix;
   found->push_back(std::move(hazard));
 }
@@ -285,8 +303,12 @@ void Checker::excuse(const Call& call, Accessor* by) {
 void Checker::check_order(const Call& call, const AccessList& list, const Clocks& clocks,
                           std::vector<Hazard>* found) {
   const Pipe pipe = call.op->pipe;
-  Accessor by{Stamp(core_, pipe, call.site, clocks.issued(pipe), stores_atomically(call)), 0,
-              clocks.seen(pipe), clocks.seen(pipe), Stamp()};
+  Accessor by{Stamp(place_.index, pipe, call.site, clocks.issued(pipe), stores_atomically(call)),
+              0,
+              clocks.seen(pipe),
+              clocks.seen(pipe),
+              Stamp(),
+              &clocks.others()};
   constexpr uint32_t kAlways = std::numeric_limits<uint32_t>::max();
   by.after_read[static_cast<int>(pipe)] = kAlways;
   if (pipe == Pipe::S) by.after_write[static_cast<int>(pipe)] = kAlways;

@@ -17,7 +17,7 @@ namespace tvm_ascend::sim {
 
 class Checker {
  public:
-  Checker(Context& context, int core);
+  Checker(Context& context, const CorePlace& place);
 
   // The instruction's own rules: core kind, parameter ranges. Appends at most one hazard.
   void check_params(const Call& call, std::vector<Hazard>* found) const;
@@ -48,7 +48,7 @@ class Checker {
   };
 
   Context& context_;
-  int core_;
+  const CorePlace& place_;
   std::vector<Shadow> shadows_;  // by space, the one of GM unused
   PoisonMaps poison_;
   std::unordered_map<int64_t, Tile> tiles_;

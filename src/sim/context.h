@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "banks.h"
+#include "cross_core.h"
 #include "gm.h"
 #include "hazard.h"
 #include "program.h"
@@ -27,6 +28,7 @@ struct TraceEvent {
 
 struct CoreSummary {
   int id;
+  std::string name;
   int64_t cycles;
   std::array<int64_t, kPipes> busy;
 };
@@ -45,6 +47,8 @@ struct Context {
         options(options),
         interrupt(std::move(interrupt)),
         banks(program),
+        places(program.places()),
+        cross_core(program, places),
         gm(std::move(args)),
         sites(program.sites),
         hazards(options),
@@ -54,6 +58,8 @@ struct Context {
   const Options& options;
   std::function<void()> interrupt;  // called now and then; throws to end the launch
   Banks banks;
+  std::vector<CorePlace> places;  // every core of the launch, by its number
+  CrossCore cross_core;
   GlobalMemory gm;
   SiteTable sites;
   HazardLog hazards;

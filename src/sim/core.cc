@@ -5,6 +5,8 @@
 #include <cmath>
 #include <string_view>
 
+#include "launch.h"
+
 namespace tvm_ascend::sim {
 
 namespace {
@@ -15,11 +17,17 @@ constexpr int64_t kMaskLanes = 128;  // bits of the vector mask
 
 bool is_dma(Pipe pipe) { return pipe != Pipe::S && pipe != Pipe::V && pipe != Pipe::M; }
 
-SpaceBytes sizes_for(const Context& context) {
-  return context.options.numerics ? context.program.space_bytes : SpaceBytes{};
+SpaceBytes sizes_for(const Context& context, const CoreKind& kind) {
+  SpaceBytes sizes{};
+  if (!context.options.numerics) return sizes;
+  for (int i = 0; i < kSpaces; ++i) {
+    if ((cores_of(static_cast<Space>(i)) & kind.bit) != 0)
+      sizes[i] = context.program.space_bytes[i];
+  }
+  return sizes;
 }
 
-Timing vector_timing(const Program& program, const Call& call) {
+Timing vector_timing(const Program& program, const CoreKind& kind, const Call& call) {
   const OpInfo& op = *call.op;
   const VectorRate& rate = program.rates[op.timing];
   int64_t widest = 1;
@@ -27,8 +35,8 @@ Timing vector_timing(const Program& program, const Call& call) {
   const bool count = op.count >= 0;
   double repeats = 0;
   if (op.repeats != nullptr) {
-    repeats = op.repeats({program.constants.data(), call.params, call.spaces,
-                          call.variant->operands, call.registers.data()});
+    repeats = op.repeats({kind.constants.data(), call.params, call.spaces, call.variant->operands,
+                          call.registers.data()});
   } else if (count) {
     repeats =
         static_cast<double>((call.params[op.count] * widest + kRepeatBytes - 1) / kRepeatBytes);
@@ -37,7 +45,7 @@ Timing vector_timing(const Program& program, const Call& call) {
         static_cast<double>(counts_elements(call) ? masked_repeats(call) : call.params[op.repeat]);
   }
   const double per_repeat = rate.cycles[widest >= 4 ? 2 : widest - 1];
-  const double scalar = count ? program.constant(Constant::COUNT_FORM_ISSUE) : 0.0;
+  const double scalar = count ? kind.constant(Constant::COUNT_FORM_ISSUE) : 0.0;
   return {whole(repeats * per_repeat), whole(rate.head), whole(rate.tail), whole(scalar)};
 }
 
@@ -68,10 +76,10 @@ void check_mask_mode(const Call& call, AccessList& list) {
 
 }  // namespace
 
-Timing timing_of(const Program& program, const Call& call) {
+Timing timing_of(const Program& program, const CoreKind& kind, const Call& call) {
   const OpInfo& op = *call.op;
-  if (op.timing >= 0) return vector_timing(program, call);
-  const TimingArgs args{program.constants.data(), call.params, call.spaces, call.variant->operands,
+  if (op.timing >= 0) return vector_timing(program, kind, call);
+  const TimingArgs args{kind.constants.data(), call.params, call.spaces, call.variant->operands,
                         call.registers.data()};
   return {whole(op.cycles(args)), 0, whole(op.latency(args)), 0};
 }
@@ -86,16 +94,16 @@ void list_accesses(const Call& call, AccessList& list) {
   check_mask_mode(call, list);
 }
 
-Core::Core(Context& context, int id)
+Core::Core(Context& context, const CorePlace& place)
     : context_(context),
-      id_(id),
-      memories_(sizes_for(context)),
-      checker_(context, id),
-      events_(context, id),
-      scoreboard_(whole(context.program.constant(Constant::CORE_START_CYCLES)),
-                  whole(context.program.constant(Constant::QUEUE_DEPTH)),
-                  whole(context.program.constant(Constant::SCALAR_ISSUE))),
-      cache_(context, id) {}
+      place_(place),
+      memories_(sizes_for(context, *place.kind)),
+      checker_(context, place),
+      events_(context, place),
+      scoreboard_(whole(place.kind->constant(Constant::CORE_START_CYCLES)),
+                  whole(place.kind->constant(Constant::QUEUE_DEPTH)),
+                  whole(place.kind->constant(Constant::SCALAR_ISSUE))),
+      cache_(context, place.index) {}
 
 Call Core::decode(uint32_t index, const int64_t* dynamic, int n) const {
   if (index >= context_.sites.size())
@@ -146,6 +154,7 @@ bool Core::resolve_deadlock(const Ref& user) {
 bool Core::issue(Call& call) {
   const OpInfo& op = *call.op;
   ++context_.instructions[&op - kOps];
+  latest_ = {call.site, op.pipe};
   call.registers = registers_;
   checker_.check_params(call, &found_);
   if (!found_.empty()) return report(&found_);
@@ -233,7 +242,7 @@ void Core::set_mask(const Call& call) {
 void Core::print(const Call& call) {
   const bool data = context_.options.numerics || call.spaces[0] == Space::GM;
   context_.printed.push_back(
-      {id_, call.site, call.op->body->print(call, data ? &memories_ : nullptr)});
+      {id(), call.site, call.op->body->print(call, data ? &memories_ : nullptr)});
 }
 
 void Core::run(Call& call, uint32_t epoch) {
@@ -274,7 +283,7 @@ void Core::count(const Call& call, const AccessList& list) {
 }
 
 void Core::time(const Call& call) {
-  const Timing timing = timing_of(context_.program, call);
+  const Timing timing = timing_of(context_.program, *place_.kind, call);
   const int64_t lost = context_.banks.lost(call);
   if (lost > 0) {
     if (context_.conflicts.size() <= call.site) context_.conflicts.resize(call.site + 1);
@@ -283,11 +292,11 @@ void Core::time(const Call& call) {
   const Span span = scoreboard_.issue(call.op->pipe, timing.cycles + lost, timing.head,
                                       timing.latency, timing.scalar);
   if (context_.options.trace)
-    context_.trace.push_back({id_, call.op->pipe, span.start, span.end, call.site});
+    context_.trace.push_back({id(), call.op->pipe, span.start, span.end, call.site});
 }
 
 int64_t Core::sync_cycles(const Call& call) const {
-  return timing_of(context_.program, call).cycles;
+  return timing_of(context_.program, *place_.kind, call).cycles;
 }
 
 bool Core::set_flag(const Call& call, const Flag& flag) {
@@ -309,7 +318,7 @@ bool Core::wait_flag(const Call& call, const Flag& flag) {
     const Ref last = last_[static_cast<int>(flag.source)];
     Hazard hazard;
     hazard.kind = "wait_without_set";
-    hazard.core = id_;
+    hazard.core = id();
     hazard.first = last;
     hazard.at = at;
     hazard.fix = std::string("SetFlag<HardEvent::") + name_of(flag.source) + "_" +
@@ -327,10 +336,66 @@ bool Core::wait_flag(const Call& call, const Flag& flag) {
   return true;
 }
 
+bool Core::refuse(const Call& call, const std::string& problem) {
+  Hazard hazard;
+  hazard.kind = "cross_core";
+  hazard.core = id();
+  hazard.first = hazard.at = {call.site, Pipe::S};
+  hazard.message = context_.sites.describe(call.site) + problem;
+  found_.push_back(std::move(hazard));
+  return report(&found_);
+}
+
+bool Core::cross_core_set(const Call& call, Pipe pipe, Reach reach, int id) {
+  const std::string problem = context_.cross_core.problem_of_set(place_, pipe, reach, id);
+  return problem.empty() ? signal(call, pipe, reach, id) : refuse(call, problem);
+}
+
+bool Core::cross_core_wait(const Call& call, int id) {
+  const std::string problem = context_.cross_core.problem_of_wait(id);
+  return problem.empty() ? await(call, id) : refuse(call, problem);
+}
+
+bool Core::sync_all(const Call& call, Reach reach) {
+  const std::string problem = context_.cross_core.problem_of_barrier();
+  if (!problem.empty()) return refuse(call, problem);
+  const int id = reach == Reach::Kind ? CrossCore::kSyncAll : CrossCore::kSyncAllMix;
+  return barrier_all(call) && signal(call, Pipe::S, reach, id) && await(call, id);
+}
+
+bool Core::signal(const Call& call, Pipe pipe, Reach reach, int id) {
+  const Ref at{call.site, pipe};
+  if (!resolve_deadlock(at)) return false;
+  clocks_.advance(pipe);
+  const Epochs finished = clocks_.finished(pipe);
+  land(finished);
+  const int64_t sent = scoreboard_.set_flag(pipe, sync_cycles(call)) +
+                       whole(place_.kind->constant(Constant::CROSS_CORE_LATENCY));
+  const auto self = static_cast<size_t>(this->id());
+  const Knowledge told = clocks_.tell(self, context_.places.size(), finished);
+  context_.cross_core.set({sent, told, at, this->id()}, reach, id, &found_);
+  return found_.empty() || report(&found_);
+}
+
+bool Core::await(const Call& call, int id) {
+  const Ref at{call.site, Pipe::S};
+  if (!resolve_deadlock(at)) return false;
+  waiting_ = Wait{at, id, scoreboard_.now()};
+  const bool raised = context_.cross_core.up(this->id(), id) || wait_for_other_cores();
+  waiting_.reset();
+  if (!raised) return false;
+  clocks_.advance(Pipe::S);
+  const auto signal = context_.cross_core.take(this->id(), id, clocks_.waits() + 1);
+  clocks_.learn(static_cast<size_t>(this->id()), signal->known);
+  land(clocks_.seen(Pipe::S));
+  scoreboard_.wait_flag(Pipe::S, signal->time, sync_cycles(call));
+  return true;
+}
+
 bool Core::trap(const Call& call) {
   Hazard hazard;
   hazard.kind = "trap";
-  hazard.core = id_;
+  hazard.core = id();
   hazard.first = hazard.at = {call.site, Pipe::S};
   hazard.message = context_.sites.describe(call.site) +
                    " stops the core: an integer division by zero; guard the divisor";
@@ -366,7 +431,7 @@ void Core::finish() {
 }
 
 CoreSummary Core::summary() const {
-  CoreSummary summary{id_, scoreboard_.finish(), {}};
+  CoreSummary summary{id(), place_.name, scoreboard_.finish(), {}};
   for (int i = 0; i < kPipes; ++i) summary.busy[i] = scoreboard_.busy(static_cast<Pipe>(i));
   return summary;
 }

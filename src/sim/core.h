@@ -28,13 +28,13 @@ struct Timing {
   int64_t scalar;  // extra cycles of the scalar unit
 };
 
-Timing timing_of(const Program& program, const Call& call);
+Timing timing_of(const Program& program, const CoreKind& kind, const Call& call);
 // The bytes an instruction touches whatever the data, whatever its row.
 void list_accesses(const Call& call, AccessList& list);
 
 class Core {
  public:
-  Core(Context& context, int id);
+  Core(Context& context, const CorePlace& place);
 
   // Fills a call from a site and its `n` dynamic arguments.
   Call decode(uint32_t site, const int64_t* dynamic, int n) const;
@@ -49,10 +49,30 @@ class Core {
   bool wait_flag(const Call& call, const Flag& flag);
   bool barrier(const Call& call, Pipe pipe);
   bool barrier_all(const Call& call);
+  // The rows that order cores. A set leaves the pipe when that has finished; a wait holds all
+  // pipes.
+  bool cross_core_set(const Call& call, Pipe pipe, Reach reach, int id);
+  bool cross_core_wait(const Call& call, int id);
+  // Joins every pipe, then every core of this kind or of both.
+  bool sync_all(const Call& call, Reach reach);
+  // A statement about other cores that the chip does not have.
+  bool refuse(const Call& call, const std::string& problem);
   // The program stops itself here.
   bool trap(const Call& call);
 
-  int id() const { return id_; }
+  // A wait for another core that this one stands at.
+  struct Wait {
+    Ref at;
+    int id;
+    int64_t since;
+  };
+  // Set while the core cannot go on.
+  const std::optional<Wait>& waiting() const { return waiting_; }
+  // The last statement it issued.
+  Ref last() const { return latest_; }
+
+  int id() const { return place_.index; }
+  const CorePlace& place() const { return place_; }
   Context& context() { return context_; }
 
  private:
@@ -78,8 +98,11 @@ class Core {
   void count(const Call& call, const AccessList& list);
   int64_t sync_cycles(const Call& call) const;
 
+  bool signal(const Call& call, Pipe pipe, Reach reach, int id);
+  bool await(const Call& call, int id);
+
   Context& context_;
-  int id_;
+  const CorePlace& place_;
   Memories memories_;
   Checker checker_;
   Clocks clocks_;
@@ -88,6 +111,8 @@ class Core {
   Registers registers_;
   DataCache cache_;
   std::array<Ref, kPipes> last_;  // last statement on each pipe
+  Ref latest_;
+  std::optional<Wait> waiting_;
   std::optional<Deadlock> deadlock_;
   std::array<std::deque<Landing>, kPipes> landing_;
   std::vector<Hazard> found_;

@@ -5,16 +5,6 @@
 
 namespace tvm_ascend::sim {
 
-namespace {
-
-// Pipes of the two core kinds [doc: ASCEND 4.1].
-bool has_pipe(uint32_t core_bit, Pipe pipe) {
-  if (pipe == Pipe::V) return core_bit == 2;
-  return core_bit == 1 || (pipe != Pipe::M && pipe != Pipe::MTE1 && pipe != Pipe::FIX);
-}
-
-}  // namespace
-
 std::string Events::name(const Flag& flag) {
   return std::string("HardEvent::") + name_of(flag.source) + "_" + name_of(flag.target) + " id " +
          std::to_string(flag.id);
@@ -23,7 +13,7 @@ std::string Events::name(const Flag& flag) {
 Hazard Events::hazard(const char* kind, const Flag& flag) const {
   Hazard hazard;
   hazard.kind = kind;
-  hazard.core = core_;
+  hazard.core = place_.index;
   hazard.fix = std::string("SetFlag/WaitFlag<HardEvent::") + name_of(flag.source) + "_" +
                name_of(flag.target) + ">";
   return hazard;
@@ -31,14 +21,14 @@ Hazard Events::hazard(const char* kind, const Flag& flag) const {
 
 bool Events::check(const Flag& flag, const Ref& at, std::vector<Hazard>* found) const {
   const int usable = std::min(context_.program.usable_event_ids, kIds);
-  const uint32_t core = context_.program.core_bit;
+  const uint32_t kind = place_.kind->bit;
   std::string problem;
   if (flag.id < 0 || flag.id >= usable) {
     problem =
         flag.id >= 0 && flag.id < context_.program.event_ids ? " is reserved" : " does not exist";
     problem += "; ids 0 to " + std::to_string(usable - 1) + " are free";
-  } else if (!has_pipe(core, flag.source) || !has_pipe(core, flag.target)) {
-    problem = " does not exist on " + context_.program.core_type;
+  } else if ((cores_of(flag.source) & cores_of(flag.target) & kind) == 0) {
+    problem = std::string(" does not exist on ") + place_.kind->name();
   } else {
     return true;
   }

@@ -21,7 +21,7 @@ struct Flag {
 
 class Events {
  public:
-  Events(Context& context, int core) : context_(context), core_(core) {}
+  Events(Context& context, const CorePlace& place) : context_(context), place_(place) {}
 
   // Whether the flag is one this core has; else appends a hazard.
   bool check(const Flag& flag, const Ref& at, std::vector<Hazard>* found) const;
@@ -59,7 +59,7 @@ class Events {
   }
 
   Context& context_;
-  int core_;
+  const CorePlace& place_;
   std::array<State, kPipes * kPipes * kIds> states_{};
 };
 

@@ -12,7 +12,7 @@ namespace {
 constexpr const char* kAccessNames[] = {"read", "copy", "write", "undefined"};
 
 void write_call(Context& context, const Call& call, JsonWriter* out) {
-  const Timing timing = timing_of(context.program, call);
+  const Timing timing = timing_of(context.program, context.program.kinds.front(), call);
   AccessList list;
   list_accesses(call, list);
   if (const Body* body = call.op->body; body != nullptr && body->data_access != nullptr)
@@ -73,7 +73,7 @@ std::string inspect(const std::string& program_json, const std::string& calls_js
   const Program program = Program::parse(program_json);
   const Options options;
   Context context(program, options, {}, [] {});
-  const Core core(context, 0);
+  const Core core(context, context.places.front());
   JsonWriter out;
   out.open('[');
   for (const ListedCall& call : parse_calls(Json::parse(calls_json))) {

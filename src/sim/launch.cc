@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <deque>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <utility>
 
+#include "deadlock.h"
 #include "fiber.h"
 
 namespace tvm_ascend::sim {
@@ -15,17 +18,24 @@ namespace {
 
 constexpr size_t kStackBytes = 256 * 1024;
 
-// A block being run: its core, the stack its program runs on, and how it ended.
-struct Block {
-  explicit Block(Context& context, int id, Fiber* fiber) : core(context, id), fiber(fiber) {}
+// A core of the launch: its program's stack, and how far it came.
+struct Runner {
+  enum class State : uint8_t { New, Running, Waiting, Ended };
 
-  Core core;
-  Fiber* fiber;
+  Runner(Context& context, const CorePlace& place) : context(context), place(place) {}
+
+  Context& context;
+  const CorePlace& place;
+  State state = State::New;
+  std::optional<Core> core;
+  std::unique_ptr<Fiber> fiber;
+  Ref last;                    // statement of an ended program
   bool stopped = false;        // left before the end of its program
+  bool hopeless = false;       // waits for what never comes
   std::exception_ptr failure;  // of the simulator itself
 };
 
-thread_local Block* running = nullptr;
+thread_local Runner* running = nullptr;
 
 // Programs pause at this pace, so that Ctrl-C reaches a launch that is long or never ends.
 using Clock = std::chrono::steady_clock;
@@ -34,48 +44,48 @@ constexpr Clock::duration kBetweenPauses = std::chrono::milliseconds(100);
 thread_local uint32_t issues = 0;
 thread_local Clock::time_point last_pause;
 
-void pause_if_due(Block& block) {
+void pause_if_due(Runner& runner) {
   if (++issues % kIssuesPerLook != 0) return;
   const Clock::time_point now = Clock::now();
   if (now - last_pause < kBetweenPauses) return;
   last_pause = now;
-  block.fiber->pause();
+  runner.fiber->pause();
 }
 
-void resume(Block& block) {
-  running = &block;
+// Runs a program until it ends or waits for another core.
+void resume(Runner& runner) {
+  running = &runner;
+  runner.state = Runner::State::Running;
   std::exception_ptr failure;
   try {
-    do {
-      if (block.fiber->paused()) block.core.context().interrupt();
-      block.fiber->resume();
-    } while (block.fiber->paused());
+    runner.fiber->resume();
+    while (runner.fiber->paused() && runner.state == Runner::State::Running) {
+      runner.context.interrupt();
+      runner.fiber->resume();
+    }
   } catch (...) {
     failure = std::current_exception();
   }
   running = nullptr;
-  if (block.failure) failure = block.failure;
+  if (runner.failure) failure = runner.failure;
   if (failure) std::rethrow_exception(failure);
 }
 
+// The blocks that the options name, all cores of each.
 std::vector<int> selected(const Context& context) {
   const int grid = context.program.grid;
-  if (grid < 1 || grid > Stamp::kMaxCores) {
-    throw InputError("a launch needs 1 to " + std::to_string(Stamp::kMaxCores) + " blocks, not " +
-                     std::to_string(grid));
-  }
-  std::vector<int> blocks;
-  if (context.options.all_cores) {
-    for (int i = 0; i < grid; ++i) blocks.push_back(i);
-  } else {
-    blocks = context.options.cores;
-  }
+  std::vector<int> blocks = context.options.cores;
+  for (int i = 0; context.options.all_cores && i < grid; ++i) blocks.push_back(i);
+  std::vector<int> found;
   for (int block : blocks) {
     if (block < 0 || block >= grid)
       throw InputError("no block " + std::to_string(block) + " in a launch of " +
                        std::to_string(grid));
+    for (const CorePlace& place : context.places) {
+      if (place.block == block) found.push_back(place.index);
+    }
   }
-  return blocks;
+  return found;
 }
 
 // `[i, j]` of the element that holds a byte of a contiguous tensor.
@@ -112,43 +122,118 @@ void check_outputs(Context& context) {
   }
 }
 
+// Runs the cores of a launch in turn: always the first, by number, that can go on, so cores that
+// wait for none run to their ends one after the other, and every run takes the same turns.
+class Scheduler {
+ public:
+  Scheduler(Context& context, const CoreProgram& program) : context_(context), program_(program) {
+    const std::vector<int> cores = selected(context);
+    context.cross_core.select(cores);
+    for (int core : cores) runners_.emplace_back(context, context.places[core]);
+  }
+
+  void run() {
+    while (Runner* next = first_ready()) {
+      if (next->state == Runner::State::New) start(next);
+      resume(*next);
+      if (next->state == Runner::State::Running) end(next);
+      if (context_.options.strict && !context_.hazards.all().empty()) return;
+    }
+    context_.cross_core.finish(context_.sites, &found_);
+    for (Hazard& hazard : found_) context_.hazards.add(std::move(hazard));
+  }
+
+ private:
+  static bool ready(const Runner& runner) {
+    if (runner.state == Runner::State::New) return true;
+    return runner.state == Runner::State::Waiting &&
+           (runner.hopeless ||
+            runner.context.cross_core.up(runner.place.index, runner.core->waiting()->id));
+  }
+
+  // Null when all have ended. Where every core waits, the first stops its program.
+  Runner* first_ready() {
+    for (Runner& runner : runners_) {
+      if (ready(runner)) return &runner;
+    }
+    std::vector<CoreState> states;
+    for (Runner& runner : runners_) {
+      const bool waits = runner.state == Runner::State::Waiting;
+      states.push_back({runner.place.index, waits ? runner.core->last() : runner.last,
+                        waits ? runner.core->waiting() : std::nullopt});
+    }
+    if (!report_deadlock(context_, states)) return nullptr;
+    Runner* first = nullptr;
+    for (Runner& runner : runners_) {
+      if (runner.state != Runner::State::Waiting) continue;
+      runner.hopeless = true;
+      if (first == nullptr) first = &runner;
+    }
+    return first;
+  }
+
+  void start(Runner* runner) {
+    runner->core.emplace(context_, runner->place);
+    if (fibers_.empty()) fibers_.push_back(std::make_unique<Fiber>(kStackBytes));
+    runner->fiber = std::move(fibers_.back());
+    fibers_.pop_back();
+    runner->fiber->start([this, runner] { program_(runner->place); });
+  }
+
+  void end(Runner* runner) {
+    if (!runner->stopped) runner->core->finish();
+    context_.cores.push_back(runner->core->summary());
+    runner->last = runner->core->last();
+    runner->state = Runner::State::Ended;
+    runner->core.reset();
+    fibers_.push_back(std::move(runner->fiber));
+  }
+
+  Context& context_;
+  const CoreProgram& program_;
+  std::deque<Runner> runners_;
+  std::vector<std::unique_ptr<Fiber>> fibers_;  // stacks free for another program
+  std::vector<Hazard> found_;
+};
+
 }  // namespace
 
-// Blocks do not wait for one another, so each runs to its end on the same stack before the next one
-// starts.
-void run_blocks(Context& context, const BlockProgram& block_program) {
+void run_blocks(Context& context, const CoreProgram& program) {
   if (running != nullptr) throw InputError("a kernel cannot launch another one");
-  Fiber fiber(kStackBytes);
-  for (int id : selected(context)) {
-    Block block(context, id, &fiber);
-    fiber.start([&block_program, id] { block_program(id); });
-    resume(block);
-    if (!block.stopped) block.core.finish();
-    context.cores.push_back(block.core.summary());
-    if (context.options.strict && !context.hazards.all().empty()) return;
-  }
+  Scheduler(context, program).run();
+  auto by_core = [](const auto& a, const auto& b) { return a.id < b.id; };
+  std::sort(context.cores.begin(), context.cores.end(), by_core);
+  std::stable_sort(context.printed.begin(), context.printed.end(),
+                   [](const Printed& a, const Printed& b) { return a.core < b.core; });
   const Options& options = context.options;
   // A block left out, or one that stopped or skipped something, leaves its part unwritten.
   const bool complete = options.all_cores && context.hazards.all().empty();
   if (complete && options.numerics && options.hazards) check_outputs(context);
 }
 
-Core* current_core() { return running == nullptr ? nullptr : &running->core; }
+bool wait_for_other_cores() {
+  Runner& runner = *running;
+  runner.state = Runner::State::Waiting;
+  runner.fiber->pause();
+  return !runner.hopeless;
+}
+
+Core* current_core() { return running == nullptr ? nullptr : &*running->core; }
 
 namespace {
 
 template <typename Make>
 int64_t issue_or_leave(Make make) {
-  Block& block = *running;
-  pause_if_due(block);
+  Runner& runner = *running;
+  pause_if_due(runner);
   try {
-    Call call = make(block.core);
-    if (block.core.issue(call)) return call.result;
+    Call call = make(*runner.core);
+    if (runner.core->issue(call)) return call.result;
   } catch (...) {
-    block.failure = std::current_exception();
+    runner.failure = std::current_exception();
   }
-  block.stopped = true;
-  block.fiber->abandon();
+  runner.stopped = true;
+  runner.fiber->abandon();
 }
 
 }  // namespace

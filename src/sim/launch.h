@@ -12,14 +12,18 @@
 
 namespace tvm_ascend::sim {
 
-// The program of one block: issues its instructions through the functions below.
-using BlockProgram = std::function<void(int block)>;
+// The program of one core: issues its instructions through the functions below.
+using CoreProgram = std::function<void(const CorePlace&)>;
 
-// Runs the blocks that the options select. Throws InputError, or whatever `block_program` throws.
-void run_blocks(Context& context, const BlockProgram& block_program);
+// Runs the blocks that the options select. Throws InputError, or whatever `program` throws.
+void run_blocks(Context& context, const CoreProgram& program);
 
 // The report of a launch as JSON text.
 std::string report_json(const Context& context);
+
+// From the program of a core that waits for others: runs those until it can go on. False: it never
+// can, and its program ends.
+bool wait_for_other_cores();
 
 // The core whose program runs on this thread, or null.
 Core* current_core();

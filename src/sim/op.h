@@ -28,6 +28,17 @@ inline const char* name_of(Pipe pipe) { return kPipeNames[static_cast<int>(pipe)
 inline const char* name_of(Space space) { return kSpaceNames[static_cast<int>(space)]; }
 inline const char* name_of(DType dtype) { return kDTypeNames[static_cast<int>(dtype)]; }
 
+// The kinds of core, as in OpInfo::cores, that have a memory or a pipe [doc: ASCEND 1.2, 4.1].
+inline uint32_t cores_of(Space space) {
+  constexpr uint32_t kCube = 1, kVector = 2;
+  return space == Space::GM ? kCube | kVector : space == Space::UB ? kVector : kCube;
+}
+inline uint32_t cores_of(Pipe pipe) {
+  constexpr uint32_t kCube = 1, kVector = 2;
+  if (pipe == Pipe::V) return kVector;
+  return pipe == Pipe::M || pipe == Pipe::MTE1 || pipe == Pipe::FIX ? kCube : kCube | kVector;
+}
+
 struct OperandInfo {
   const char* name;
   uint32_t spaces;  // bit per Space

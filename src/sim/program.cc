@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "numeric.h"
 
@@ -37,14 +38,39 @@ std::string joined(const Json& dtypes) {
   return out;
 }
 
+// No host or chip has more bytes: sums of a few such numbers stay far from overflow.
+constexpr int64_t kMostBytes = int64_t{1} << 40;
+constexpr int64_t kMostMemory = int64_t{1} << 30;  // one on-chip memory
+constexpr double kMostCycles = 1e9;                // of one constant
+
+constexpr int kLeastInt = std::numeric_limits<int>::min();
+constexpr int kMostInt = std::numeric_limits<int>::max();
+
+int64_t within(const Json& value, const std::string& name, int64_t low, int64_t high) {
+  const int64_t number = value.as_int();
+  if (number >= low && number <= high) return number;
+  throw InputError(name + " is " + std::to_string(low) + " to " + std::to_string(high) + ", not " +
+                   std::to_string(number));
+}
+
+int int_within(const Json& value, const std::string& name, int low, int high) {
+  return static_cast<int>(within(value, name, low, high));
+}
+
+double cycles_of(const Json& value, const std::string& name) {
+  const double number = value.as_float();
+  if (number >= 0 && number <= kMostCycles) return number;
+  throw InputError(name + " is a number from 0 to 1e9, not " + std::to_string(number));
+}
+
 using Ranges = std::map<std::string, Range>;
 
 Ranges parse_buffers(const Json& json) {
   Ranges ranges;
   if (json.is_null()) return ranges;
   for (const auto& [name, buffer] : json.fields()) {
-    const int64_t low = buffer.at("address").as_int();
-    ranges[name] = {low, low + buffer.at("bytes").as_int()};
+    const int64_t low = within(buffer.at("address"), "the address of " + name, 0, kMostBytes);
+    ranges[name] = {low, low + within(buffer.at("bytes"), "bytes of " + name, 0, kMostBytes)};
   }
   return ranges;
 }
@@ -78,17 +104,17 @@ void parse_words(const Json& json, Site* site) {
   }
   for (size_t i = 0; i < args.size(); ++i) {
     const Json& slot = args[i]["d"];
+    const int param = static_cast<int>(i) - op.n_operands;
+    const bool is_text = param >= 0 && op.params[param].kind == ParamKind::Text;
     if (!slot.is_null()) {
-      if (slot.as_int() < 0 || slot.as_int() >= kMaxDynamic)
-        throw InputError("dynamic slot out of range");
-      site->slots[i] = static_cast<int8_t>(slot.as_int());
+      if (is_text) throw InputError(std::string(op.key) + " takes a constant text");
+      site->slots[i] = static_cast<int8_t>(int_within(slot, "a dynamic slot", 0, kMaxDynamic - 1));
       site->dynamic = std::max(site->dynamic, site->slots[i] + 1);
       continue;
     }
     site->slots[i] = -1;
-    const int param = static_cast<int>(i) - op.n_operands;
     const Json& value = args[i].at("c");
-    if (param >= 0 && op.params[param].kind == ParamKind::Text) {
+    if (is_text) {
       site->strings.push_back(std::make_shared<const std::string>(value.as_string()));
       site->words[i] = reinterpret_cast<int64_t>(site->strings.back()->c_str());
       continue;
@@ -115,13 +141,44 @@ Site parse_site(const Json& json, const Ranges& ranges) {
   return site;
 }
 
-void parse_timing(const Json& json, Program* program) {
-  program->constants.fill(std::nan(""));
-  const Json& constants = json.at("constants");
+Constants parse_constants(const Json& json) {
+  Constants constants;
+  constants.fill(std::nan(""));
   for (int i = 0; i < kConstants; ++i) {
-    const Json& value = constants[kConstantNames[i]];
-    if (!value.is_null()) program->constants[i] = value.as_float();
+    const Json& value = json[kConstantNames[i]];
+    if (!value.is_null()) constants[i] = cycles_of(value, kConstantNames[i]);
   }
+  return constants;
+}
+
+int parse_grid(int64_t grid, const Program& program) {
+  const int most = Program::kMaxCores / program.cores_per_block();
+  if (grid >= 1 && grid <= most) return static_cast<int>(grid);
+  throw InputError("a launch needs 1 to " + std::to_string(most) + " blocks, not " +
+                   std::to_string(grid));
+}
+
+// "constants" are those of the launch and of its only kind of core; a mixed kernel's Vector cores
+// have their own in "aiv_constants".
+void parse_kinds(const Json& json, Program* program) {
+  static constexpr const char* kCoreTypes[] = {"AIC", "AIV", "MIX"};
+  const std::string& type = json.at("core_type").as_string();
+  const int index = index_of(kCoreTypes, type, "core type");
+  const bool mixed = index == 2;
+  program->kernel_type = json["kernel_type"].is_null() ? type + (mixed ? "_AIC_1_2" : "_ONLY")
+                                                       : json["kernel_type"].as_string();
+  auto add = [&](uint32_t bit, const char* constants) {
+    CoreKind kind{bit, std::numeric_limits<int>::max(), parse_constants(json.at(constants))};
+    const Json& physical = json["cores"];
+    if (!physical.is_null())
+      kind.physical = int_within(physical.at(kind.name()), "cores of a kind", 0, kMostInt);
+    program->kinds.push_back(kind);
+  };
+  add(mixed ? 1U : 1U << index, "constants");
+  if (mixed) add(2U, "aiv_constants");
+}
+
+void parse_timing(const Json& json, Program* program) {
   const Json& rates = json.at("vector_timing");
   for (int i = 0; i < kTimings; ++i) {
     const Json& rate = rates[kTimingNames[i]];
@@ -130,25 +187,23 @@ void parse_timing(const Json& json, Program* program) {
       into.head = std::nan("");
       continue;
     }
-    into.head = rate.at("head").as_float();
-    into.tail = rate.at("tail").as_float();
-    into.cycles = {rate.at("b8").as_float(), rate.at("b16").as_float(), rate.at("b32").as_float()};
+    auto cycles = [&](const char* name) { return cycles_of(rate.at(name), name); };
+    into.head = cycles("head");
+    into.tail = cycles("tail");
+    into.cycles = {cycles("b8"), cycles("b16"), cycles("b32")};
   }
 }
 
 BankLayout parse_banks(const Json& json) {
-  auto within = [&](const char* name, int64_t most) {
-    const int64_t value = json.at(name).as_int();
-    if (value < 1 || value > most)
-      throw InputError(std::string("ub_banks has 1 to ") + std::to_string(most) + " " + name +
-                       ", not " + std::to_string(value));
-    return value;
+  auto upto = [&](const char* name, int64_t most) {
+    return within(json.at(name), std::string(name) + " of ub_banks", 1, most);
   };
-  return {within("groups", 16), within("bank_bytes", 1 << 20), within("write_depth", 64)};
+  return {upto("groups", 16), upto("bank_bytes", 1 << 20), upto("write_depth", 64)};
 }
 
 void require_constant(const Program& program, Constant name) {
-  if (std::isnan(program.constant(name))) {
+  for (const CoreKind& kind : program.kinds) {
+    if (!std::isnan(kind.constant(name))) continue;
     throw InputError(std::string("the program has no constant ") +
                      kConstantNames[static_cast<int>(name)]);
   }
@@ -163,31 +218,56 @@ void Program::require_timing(const OpInfo& op) const {
   }
 }
 
+std::vector<CorePlace> Program::places() const {
+  std::vector<CorePlace> places;
+  auto add = [&](const CoreKind& kind, int block, int sub, int block_idx) {
+    const auto index = static_cast<int>(places.size());
+    const std::string name =
+        mixed() ? kind.name() + (" " + std::to_string(block_idx)) : "core " + std::to_string(index);
+    places.push_back({index, &kind, block, sub, block_idx, name});
+  };
+  for (int block = 0; block < grid; ++block) {
+    add(kinds.front(), block, 0, block);
+    for (int sub = 0; mixed() && sub < vector_cores; ++sub)
+      add(kinds.back(), block, sub, block * vector_cores + sub);
+  }
+  return places;
+}
+
 Program Program::parse(const std::string& text) {
   const Json json = Json::parse(text);
   Program program;
   program.kernel = json.at("kernel").as_string();
-  program.core_type = json.at("core_type").as_string();
-  static constexpr const char* kCoreTypes[] = {"AIC", "AIV"};
-  program.core_bit = 1U << index_of(kCoreTypes, program.core_type, "core type");
-  program.grid = static_cast<int>(json.at("grid").as_int());
+  parse_kinds(json, &program);
+  const Json& vector_cores = json["vector_cores"];
+  if (!vector_cores.is_null())
+    program.vector_cores = int_within(vector_cores, "vector_cores", 1, Program::kMaxCores);
+  program.grid = parse_grid(json.at("grid").as_int(), program);
   for (const auto& [space, bytes] : json.at("spaces").fields()) {
-    program.space_bytes[index_of(kSpaceNames, space, "space")] = bytes.as_int();
+    program.space_bytes[index_of(kSpaceNames, space, "space")] =
+        within(bytes, "bytes of " + space, 0, kMostMemory);
   }
   program.space_bytes[static_cast<int>(Space::GM)] = 0;
   parse_timing(json, &program);
   for (Constant name :
        {Constant::QUEUE_DEPTH, Constant::SCALAR_ISSUE, Constant::COUNT_FORM_ISSUE,
         Constant::CORE_START_CYCLES, Constant::LAUNCH_CYCLES, Constant::HBM_BYTES_PER_CYCLE,
-        Constant::L2_WARM_BYTES, Constant::MMAD_BARRIER_FRACTALS}) {
+        Constant::L2_WARM_BYTES, Constant::MMAD_BARRIER_FRACTALS, Constant::CROSS_CORE_LATENCY}) {
     require_constant(program, name);
   }
   program.ub_banks = parse_banks(json.at("ub_banks"));
   program.clock_hz = json.at("clock_hz").as_float();
-  program.event_ids = static_cast<int>(json.at("event_ids").as_int());
+  program.event_ids = int_within(json.at("event_ids"), "event_ids", 0, 32);
   const Json& usable = json["usable_event_ids"];
-  program.usable_event_ids =
-      usable.is_null() ? program.event_ids : static_cast<int>(usable.as_int());
+  program.usable_event_ids = usable.is_null()
+                                 ? program.event_ids
+                                 : int_within(usable, "usable_event_ids", 0, program.event_ids);
+  auto count = [&](const char* name, int* into) {
+    if (!json[name].is_null()) *into = int_within(json[name], name, 0, kMostInt);
+  };
+  count("cross_core_ids", &program.cross_core_ids);
+  count("usable_cross_core_ids", &program.usable_cross_core_ids);
+  count("cross_core_depth", &program.cross_core_depth);
   for (const Json& param : json.at("params").items()) {
     program.params.push_back(
         {param.at("name").as_string(),
@@ -219,13 +299,14 @@ Options Options::parse(const std::string& text) {
   }
   if (const Json& cores = json["cores"]; !cores.is_null()) {
     options.all_cores = false;
-    for (const Json& core : cores.items()) options.cores.push_back(static_cast<int>(core.as_int()));
+    for (const Json& core : cores.items())
+      options.cores.push_back(int_within(core, "a core", kLeastInt, kMostInt));
   }
   if (const Json& most = json["max_hazards"]; !most.is_null())
-    options.max_hazards = static_cast<int>(most.as_int());
+    options.max_hazards = int_within(most, "max_hazards", 0, kMostInt);
   if (const Json& fresh = json["fresh"]; !fresh.is_null()) {
     for (const Json& param : fresh.items())
-      options.fresh.push_back(static_cast<int>(param.as_int()));
+      options.fresh.push_back(int_within(param, "a fresh parameter", 0, kMostInt));
   }
   return options;
 }

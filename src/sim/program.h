@@ -54,24 +54,60 @@ struct KernelParam {
   bool tensor;
 };
 
+using Constants = std::array<double, kConstants>;
+
+// One kind of core that a kernel runs on.
+struct CoreKind {
+  double constant(Constant name) const { return constants[static_cast<int>(name)]; }
+  // "AIC" or "AIV".
+  const char* name() const { return cube() ? "AIC" : "AIV"; }
+  bool cube() const { return bit == 1; }
+
+  uint32_t bit = 0;  // as in OpInfo::cores
+  int physical = 0;  // how many the chip has
+  Constants constants{};
+};
+
+// A core of a launch: its number, and what GetBlockIdx and GetSubBlockIdx tell its program.
+struct CorePlace {
+  int index = 0;
+  const CoreKind* kind = nullptr;
+  int block = 0;  // of the AI Core
+  int sub = 0;    // among the Vector cores of the AI Core
+  int block_idx = 0;
+  std::string name;
+};
+
 struct Program {
+  static constexpr int kMaxCores = 256;  // of a launch
   static Program parse(const std::string& json);
 
   // Throws InputError when the program lacks a constant that the row's timing reads.
   void require_timing(const OpInfo& op) const;
-  double constant(Constant name) const { return constants[static_cast<int>(name)]; }
+  // A constant of the launch as a whole.
+  double constant(Constant name) const { return kinds.front().constant(name); }
+  // Cube and Vector cores together.
+  bool mixed() const { return kinds.size() > 1; }
+  // Whether its cores can signal each other.
+  bool cross_core() const { return kernel_type.rfind("MIX", 0) == 0; }
+  int cores_per_block() const { return mixed() ? 1 + vector_cores : 1; }
+  // Every core of a launch, AI Core by AI Core: in a mixed kernel a Cube core and two Vector cores.
+  std::vector<CorePlace> places() const;
 
   std::string kernel;
-  uint32_t core_bit = 0;  // as in OpInfo::cores
-  std::string core_type;
-  int grid = 1;
+  std::vector<CoreKind> kinds;
+  std::string kernel_type;  // AIC_ONLY, AIV_ONLY or MIX_...: with flags between cores
+  int grid = 1;             // AI Cores of a mixed kernel, else cores
+  int vector_cores = 2;     // of one AI Core
   SpaceBytes space_bytes{};
-  std::array<double, kConstants> constants{};
   std::array<VectorRate, kTimings> rates{};
   BankLayout ub_banks;
   double clock_hz = 1;
   int event_ids = 8;
   int usable_event_ids = 8;
+  int cross_core_ids = 16;
+  int usable_cross_core_ids = 11;
+  int cross_core_depth = 15;  // what the counter of a flag holds
   std::vector<KernelParam> params;
   std::vector<Site> sites;
 };

@@ -24,6 +24,7 @@ void write_ref(const Context& context, const Ref& ref, JsonWriter* out) {
 void write_hazard(const Context& context, const Hazard& hazard, JsonWriter* out) {
   out->open('{').key("kind").value(hazard.kind).key("message").value(hazard.message);
   out->key("core").value(static_cast<int64_t>(hazard.core)).key("space").value(hazard.space);
+  out->key("core_name").value(hazard.core < 0 ? "" : context.places[hazard.core].name);
   out->key("bytes").open('[').value(hazard.low).value(hazard.high).close(']');
   out->key("first");
   write_ref(context, hazard.first, out);
@@ -40,6 +41,8 @@ void write_cores(const Context& context, JsonWriter* out) {
     out->open('{')
         .key("id")
         .value(static_cast<int64_t>(core.id))
+        .key("name")
+        .value(core.name)
         .key("cycles")
         .value(core.cycles)
         .key("busy")

@@ -22,9 +22,7 @@ void Shadow::check(Visit& visit, const Conflict& conflict) {
   const Stamp earlier = conflict.earlier;
   Stamp& ordered = conflict.earlier_writes ? visit.ordered_write : visit.ordered_read;
   if (earlier.empty() || earlier == ordered) return;
-  const Epochs& known = conflict.earlier_writes ? visit.by.after_write : visit.by.after_read;
-  const bool finished = earlier.epoch() <= known[static_cast<int>(earlier.pipe())];
-  if (earlier == visit.by.stamp || (earlier.core() == visit.by.stamp.core() && finished)) {
+  if (earlier == visit.by.stamp || visit.by.follows(earlier, conflict.earlier_writes)) {
     ordered = earlier;
     return;
   }

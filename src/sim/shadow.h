@@ -23,7 +23,6 @@ class Stamp {
               epoch) {}
 
   static constexpr uint32_t kMaxSites = (1U << 20) - 1;
-  static constexpr int kMaxCores = 256;
 
   bool empty() const { return bits_ == 0; }
   bool operator==(Stamp other) const { return bits_ == other.bits_; }
@@ -53,6 +52,16 @@ struct Accessor {
   Epochs after_write;  // by pipe: writes up to here are finished before this instruction
   Epochs after_read;   // the same for reads; a pipe reads in order, so its own reads never matter
   Stamp excused;       // an earlier write that the chip orders by itself
+  const Knowledge* others;  // what is finished on other cores
+
+  // Whether an earlier access is finished before this instruction.
+  bool follows(Stamp earlier, bool write) const {
+    const auto core = static_cast<size_t>(earlier.core()),
+               pipe = static_cast<size_t>(earlier.pipe());
+    if (earlier.core() == stamp.core())
+      return earlier.epoch() <= (write ? after_write : after_read)[pipe];
+    return core < others->size() && earlier.epoch() <= (*others)[core].epochs[pipe];
+  }
 };
 
 class Shadow {

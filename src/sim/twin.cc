@@ -100,7 +100,14 @@ int32_t set_float(int32_t handle, int32_t space, TwinRange range, int64_t addres
   return set_int(handle, space, range, address, bit_cast<int64_t>(value), where);
 }
 
-int64_t block_idx() { return current_core() == nullptr ? -1 : current_core()->id(); }
+int64_t block_idx() { return current_core() == nullptr ? -1 : current_core()->place().block_idx; }
+int64_t sub_block_idx() { return current_core() == nullptr ? -1 : current_core()->place().sub; }
+int64_t sub_block_num() {
+  if (current_core() == nullptr) return 0;
+  const Program& program = current_core()->context().program;
+  return program.mixed() && !current_core()->place().kind->cube() ? program.vector_cores : 1;
+}
+int32_t is_cube() { return current_core() != nullptr && current_core()->place().kind->cube(); }
 int64_t block_num() {
   return current_core() == nullptr ? 0 : current_core()->context().program.grid;
 }
@@ -114,7 +121,10 @@ constexpr TwinApi kApi = {TVM_ASCEND_TWIN_VERSION,
                           set_float,
                           set_int,
                           block_idx,
-                          block_num};
+                          block_num,
+                          sub_block_idx,
+                          sub_block_num,
+                          is_cube};
 
 std::string last_error() {
   const char* text = dlerror();

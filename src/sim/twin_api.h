@@ -21,7 +21,7 @@
 
 #include <stdint.h>
 
-#define TVM_ASCEND_TWIN_VERSION 2
+#define TVM_ASCEND_TWIN_VERSION 3
 
 // Numbering of spaces in the `spaces` array of issue(), the order of tvm_ascend.isa.instr.Space.
 enum TwinSpace {
@@ -79,8 +79,11 @@ typedef struct TwinApi {
   int32_t (*set_int)(int32_t op, int32_t space, TwinRange range, int64_t address, int64_t value,
                      const char* where);
 
-  int64_t (*block_idx)(void);  // AscendC::GetBlockIdx()
-  int64_t (*block_num)(void);  // AscendC::GetBlockNum()
+  int64_t (*block_idx)(void);      // AscendC::GetBlockIdx()
+  int64_t (*block_num)(void);      // AscendC::GetBlockNum()
+  int64_t (*sub_block_idx)(void);  // AscendC::GetSubBlockIdx()
+  int64_t (*sub_block_num)(void);  // AscendC::GetSubBlockNum()
+  int32_t (*is_cube)(void);        // whether the block runs on a Cube core
 } TwinApi;
 
 #endif  // TVM_ASCEND_SIM_TWIN_API_H_

@@ -11,6 +11,9 @@
 #define __gm__
 #define GM_ADDR __gm__ uint8_t*
 #define KERNEL_TASK_TYPE_DEFAULT(value)
+// The vendor compiles a mixed kernel once for each kind of core; the twin asks which it runs on.
+#define ASCEND_IS_AIC (twin::api->is_cube() != 0)
+#define ASCEND_IS_AIV (twin::api->is_cube() == 0)
 
 // clang-format off: each of these needs the ones before it
 #include "ascendc_enums.h"
@@ -27,6 +30,8 @@ namespace AscendC {
 
 __aicore__ inline int64_t GetBlockIdx() { return twin::api->block_idx(); }
 __aicore__ inline int64_t GetBlockNum() { return twin::api->block_num(); }
+__aicore__ inline int64_t GetSubBlockIdx() { return twin::api->sub_block_idx(); }
+__aicore__ inline int64_t GetSubBlockNum() { return twin::api->sub_block_num(); }
 
 }  // namespace AscendC
 

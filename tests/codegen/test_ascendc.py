@@ -9,6 +9,7 @@ import pytest
 from final_functions import (
     cube_kernel,
     loaded_bounds,
+    mixed_kernel,
     row_function,
     scalar_kernel,
     unknown_function,
@@ -69,7 +70,9 @@ def test_names_follow_the_cann_version():
 
 
 @pytest.mark.parametrize(
-    "kernel", [vector_kernel, cube_kernel, scalar_kernel], ids=["vector", "cube", "scalar"]
+    "kernel",
+    [vector_kernel, cube_kernel, mixed_kernel, scalar_kernel],
+    ids=["vector", "cube", "mixed", "scalar"],
 )
 def test_whole_kernel(kernel, golden):
     golden(emit(kernel), ".cce")

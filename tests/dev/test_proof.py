@@ -40,9 +40,13 @@ def kernels():
     tiles = {"tile_m": 16, "tile_n": 16, "tile_k0": 16, "tile_k": 32}
     kernel = compile(make_matmul(112, 128, 112), out_idx=2, options=Options(overrides=tiles))
     yield kernel, basics.matmul_inputs(112, 128, 112)
+    kernel = compile(
+        make_matmul(112, 128, 112), out_idx=2, options=Options(overrides={**tiles, "a_steps": 2})
+    )
+    yield kernel, basics.matmul_inputs(112, 128, 112)
 
 
-@pytest.mark.parametrize("index", range(4))
+@pytest.mark.parametrize("index", range(5))
 def test_every_sync_of_the_compiler_is_needed(index):
     kernel, inputs = list(kernels())[index]
     found = dev.prove_sync(kernel, *inputs)
@@ -52,7 +56,7 @@ def test_every_sync_of_the_compiler_is_needed(index):
     assert all(len(v.statements) == 2 for v in found.verdicts)
 
 
-@pytest.mark.parametrize("index", range(4))
+@pytest.mark.parametrize("index", range(5))
 def test_the_analysis_agrees_with_the_simulator(index):
     kernel, _ = list(kernels())[index]
     final = kernel.stages["final"]

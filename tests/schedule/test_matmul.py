@@ -11,6 +11,7 @@ from tvm_ascend.errors import BadTile, TileDoesNotFit
 from tvm_ascend.schedule.default import apply_default_schedule
 from tvm_ascend.schedule.match import match_contraction, realizes
 from tvm_ascend.schedule.matmul import find_matmul, schedule_matmul
+from tvm_ascend.schedule.tile_model import TILE_NAMES
 from tvm_ascend.transform.lower_blocks import lower_schedule
 
 
@@ -102,8 +103,7 @@ def test_traced_schedule_replays_with_other_decisions(out):
     again = s_tir.Schedule(func)
     trace.apply_to_schedule(again, remove_postproc=False)
     direct = s_tir.Schedule(func)
-    names = ("tile_m", "tile_n", "tile_k0")
-    tiles = {**dict.fromkeys(names, 16), "k_steps": 1, "num_stages": 1, "l0_stages": 1}
+    tiles = dict.fromkeys(TILE_NAMES, 1) | dict.fromkeys(("tile_m", "tile_n", "tile_k0"), 16)
     schedule_matmul(direct, tiles, CHIP)
     assert_structural_equal(again.mod, direct.mod)
 

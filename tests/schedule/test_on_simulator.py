@@ -26,10 +26,25 @@ def run(func, *inputs, overrides=None):
     return kernel, kernel(*inputs)
 
 
-@pytest.mark.parametrize(("k0", "tile_k"), [(64, 256), (32, 256), (32, 128)])
-def test_the_model_is_close_to_the_simulator_for_many_tiles(k0, tile_k):
-    m, k, n = 1024, 2048, 3072
-    tiles = {"tile_m": 128, "tile_n": 256, "tile_k0": k0, "tile_k": tile_k}
+@pytest.mark.parametrize(
+    ("m", "k", "n1", "k0", "tile_k", "a_steps"),
+    [
+        (1024, 2048, 256, 64, 256, 1),
+        (1024, 2048, 256, 32, 256, 1),
+        (1024, 2048, 256, 32, 128, 1),
+        (1024, 2048, 256, 64, 256, 2),
+        # Three loads: those of the next tile wait for this one's end.
+        (1024, 768, 192, 64, 256, 1),
+        # One load, of which L1 has room for one only; L0C has for two output tiles.
+        (1024, 768, 128, 64, 768, 1),
+        # L1 has room for two, but the zeros beside row 1025 keep them from overlapping.
+        (1025, 512, 128, 64, 512, 1),
+        (1038, 512, 128, 64, 512, 1),
+    ],
+)
+def test_the_model_is_close_to_the_simulator_for_many_tiles(m, k, n1, k0, tile_k, a_steps):
+    n = 3072
+    tiles = {"tile_m": 128, "tile_n": n1, "tile_k0": k0, "tile_k": tile_k, "a_steps": a_steps}
     options = tvm_ascend.Options(overrides=tiles, cache=False)
     kernel = tvm_ascend.compile(matmul(m, k, n), out_idx=2, options=options)
     inputs = (np.empty(shape, "float16") for shape in ((m, k), (k, n)))

@@ -30,6 +30,7 @@ CONSTANTS = dict.fromkeys(all_constants(), 7) | {
     "COUNT_FORM_ISSUE": 4,
     "CORE_START_CYCLES": 0,
     "LAUNCH_CYCLES": 0,
+    "CROSS_CORE_LATENCY": 100,
     "SYNC_ISSUE": 1,
     "GM_LINE_BYTES": 1,
     "HBM_BYTES_PER_CYCLE": 1e9,
@@ -85,7 +86,7 @@ class Machine:
         return Gm(name)
 
     def block(self) -> None:
-        """Later instructions belong to the next block."""
+        """Later instructions belong to the next core: AIC, AIV, AIV, AIC, ... of a mixed kernel."""
         self.blocks.append([])
 
     def issue(self, key: str, dtypes: Any, *args: Any) -> int:
@@ -131,6 +132,12 @@ class Machine:
     def barrier(self, pipe: str = "ALL") -> int:
         return self.issue("pipe_barrier", None, pipe)
 
+    def cross_set(self, mode: int, pipe: str, flag_id: int) -> int:
+        return self.issue("cross_core_set_flag", None, str(mode), pipe, flag_id)
+
+    def cross_wait(self, flag_id: int) -> int:
+        return self.issue("cross_core_wait_flag", None, flag_id)
+
     def json(self) -> str:
         """The program."""
         return json.dumps(
@@ -140,6 +147,7 @@ class Machine:
                 "grid": self.grid,
                 "spaces": SPACES,
                 "constants": CONSTANTS | self.constants,
+                "aiv_constants": CONSTANTS | self.constants,
                 "vector_timing": dict.fromkeys(timing_keys(), RATE | self.rate),
                 "ub_banks": BANKS,
                 "clock_hz": 1e9,

@@ -88,8 +88,8 @@ def program(grid=3):
 
 
 def launch(machine, control, args, **options):
-    run = tvm_ffi.get_global_func("tvm_ascend.sim.launch")
-    return json.loads(run(machine.json(), control, args, json.dumps(options)))
+    prepare = tvm_ffi.get_global_func("tvm_ascend.sim.prepare")
+    return json.loads(prepare(machine.json(), control)(args, json.dumps(options)))
 
 
 def test_a_control_program_moves_data(doubling):
@@ -175,9 +175,9 @@ def test_a_wrong_program_is_refused_with_its_reason(doubling, change, text):
     machine, data = program()
     table = json.loads(machine.json())
     change(table)
-    run = tvm_ffi.get_global_func("tvm_ascend.sim.launch")
+    prepare = tvm_ffi.get_global_func("tvm_ascend.sim.prepare")
     with pytest.raises(ValueError, match=text):
-        run(json.dumps(table), doubling, [tvm_ffi.from_dlpack(data), 64, 2.0], "{}")
+        prepare(json.dumps(table), doubling)([tvm_ffi.from_dlpack(data), 64, 2.0], "{}")
 
 
 @pytest.mark.parametrize(

@@ -101,6 +101,7 @@ def test_more_than_a_call_takes():
 
 def test_other_cores_are_refused():
     machine = Machine()
-    machine.issue("sync_all", None)
+    machine.tensor("w", np.zeros(512, "int32"))
+    machine.issue("sync_all_soft", None, Gm("w"), ub(0), 0)
     (hazard,) = machine.hazards()
     assert "which is not simulated" in hazard["message"]

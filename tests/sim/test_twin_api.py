@@ -74,9 +74,9 @@ def library(folder, body, prelude=PRELUDE):
 
 
 def run(path, machine, **options):
-    launch = tvm_ffi.get_global_func("tvm_ascend.sim.launch_twin")
+    prepare = tvm_ffi.get_global_func("tvm_ascend.sim.prepare_twin")
     args = [tvm_ffi.from_dlpack(array) for array in machine.arrays.values()]
-    return json.loads(launch(machine.json(), path, args, json.dumps(options)))
+    return json.loads(prepare(machine.json(), path)(args, json.dumps(options)))
 
 
 def two_blocks():

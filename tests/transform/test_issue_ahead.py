@@ -101,6 +101,25 @@ def test_every_number_of_trips_gives_the_same_bits(rows, k, stages):
     assert is_exact(kernel_of(rows, k, rows, num_stages=stages), rows, k, rows)
 
 
+@pytest.mark.parametrize("k", [64, 128, 192, 256])
+def test_loads_of_two_loops_move_together(k):
+    kernel = kernel_of(112, k, 112, a_steps=2)
+    assert is_exact(kernel, 112, k, 112)
+    final = kernel.stages["final"]
+    assert unordered(final) is None
+    for sync in range(len(list_syncs(final))):
+        assert unordered(without_sync(final, sync)) is not None
+
+
+def test_loads_of_a_loop_around_come_with_the_first_of_the_loop_inside():
+    kernel = kernel_of(112, 256, 112, a_steps=2)
+    (text,) = ahead(kernel)
+    assert text.count("to the next") == 2
+    copies = [text for text in str(kernel.stages["final"]).splitlines() if "nd2nz" in text]
+    # The first ones, then the next of the loop inside, of that around it and of the next tile.
+    assert ["A_l1" in text for text in copies] == [1, 0, 0, 1, 0, 1, 0]
+
+
 @pytest.mark.parametrize(("k", "across"), [(128, True), (96, False)])
 def test_the_last_iteration_loads_for_the_next_tile_where_its_version_is_free(k, across):
     (text,) = ahead(kernel_of(112, k, 112))

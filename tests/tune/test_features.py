@@ -15,6 +15,7 @@ DECISIONS = {
     "tile_n": 64,
     "tile_k0": 64,
     "k_steps": 2,
+    "a_steps": 1,
     "num_stages": 2,
     "l0_stages": 2,
 }
@@ -48,6 +49,14 @@ def test_bytes_and_operations_of_one_block(amounts):
     assert [seen[f"gemm_{axis}"] for axis in "mnk"] == [log(128), log(64), log(64)]
 
 
+@pytest.mark.parametrize(
+    ("changes", "a", "b"), [({}, 2, 2), ({"k_steps": 4}, 4, 4), ({"a_steps": 2}, 4, 2)]
+)
+def test_cube_steps_for_one_load_of_each_operand(amounts, changes, a, b):
+    seen = amounts(**changes)
+    assert [seen["l1_l0a_per_load"], seen["l1_l0b_per_load"]] == [np.log2(a), np.log2(b)]
+
+
 def test_on_chip_bytes_count_every_copy(amounts):
     seen = amounts()
     assert seen["l1_bytes"] == log(2 * (128 + 64) * 128 * 2)
@@ -66,7 +75,7 @@ def test_grid_waves_and_idle_cores(amounts):
 def test_every_decision_is_visible(amounts):
     base = amounts()
     for name, value in DECISIONS.items():
-        other = 1 if name.endswith("stages") else value // 2
+        other = 1 if name.endswith("stages") else value // 2 or 2
         assert amounts(**{name: other}) != base, name
 
 

@@ -14,10 +14,10 @@ from final_functions import SCOPES
 from tvm import tirx
 from tvm.ir import StringImm
 
+from tvm_ascend.isa import cross_core
 from tvm_ascend.isa.formula import ITEMSIZE, operand_dtype
 from tvm_ascend.isa.instr import CoreType, Instr, Space
 from tvm_ascend.isa.scalar import ELEMENT_READ, ELEMENT_WRITE, TRAP
-from tvm_ascend.isa.table import TABLE
 from tvm_ascend.language.ops import call
 
 AREA = 16384  # bytes of each operand in its memory
@@ -25,7 +25,8 @@ AREAS = 5  # of operands; the last one in L1 is for the data of a product
 SIDE, DEPTH = 64, 256  # of that product in int8; half as deep in float16
 SEED = 32768  # where L0A and L0B have it
 READS_CMP_MASK = ("select_cmp_mask", "select_cmp_mask_scalar", "get_cmp_mask")
-ACROSS_CORES = {key for key, row in TABLE.items() if row.body == "cross_core"}
+# Those need a partner on another core; the tests of mixed kernels run them on both paths.
+ACROSS_CORES = {row.key for row in cross_core.ROWS}
 SKIPPED = {*ACROSS_CORES, TRAP.key}
 
 PARAMS = {

@@ -69,7 +69,8 @@ def both_ways(kernel, library, which):
 
     def by_twin(arrays):
         options = SimOptions()
-        raw = twin.run_twin(with_choice, library, [*arrays, which], options_json(options, ()))
+        run = twin.prepare_twin(with_choice, library)
+        raw = run([*arrays, which], options_json(options, ()))
         return raise_hazards(read_report(raw, table), options)
 
     return (

@@ -19,12 +19,14 @@ from tvm_ascend.codegen.cexpr import C_TYPES, HELPERS, ExprPrinter, has_load
 from tvm_ascend.codegen.ctext import NameTable, wrap
 from tvm_ascend.codegen.walk import dtype_of
 from tvm_ascend.errors import NeedsNewerCann, at
+from tvm_ascend.hw.chip import VECTOR_CORES
 from tvm_ascend.isa.cann import OLDEST_CANN, version
-from tvm_ascend.isa.instr import Instr, Param, Space
+from tvm_ascend.isa.instr import CoreType, Instr, Param, Space
 from tvm_ascend.isa.scalar import ELEMENT_READ, ELEMENT_WRITE
 from tvm_ascend.isa.table import TABLE
+from tvm_ascend.language.core_sides import MIX
 
-_CORES = {"AIV": "vector", "AIC": "Cube"}
+_CORES = {"AIV": "vector core", "AIC": "Cube core", MIX: "AI Core"}
 # The TPosition whose TBuf stands for the whole of a memory [doc: ASCEND 3.12].
 _POSITION = {
     Space.UB: "VECCALC",
@@ -89,22 +91,21 @@ class _Emitter:
         self.lines: list[str] = []
         self.depth = 1
         self.place = ""
-        self.held_pipe = ""
 
     def source(self) -> str:
         """The whole file."""
         kernel = self.kernel
         signature = self._declare()
         with self._within(kernel.block_var, 0, kernel.grid):
-            self._stmt(kernel.body)
-        if self.held_pipe:
-            self._line(f"{self.held_pipe}.Init();")
+            for side in kernel.sides:
+                with self._block(f"if ASCEND_IS_{side.core.value}", kernel.mixed):
+                    self._side(side)
         used = self.printer.used
         includes = ['#include "kernel_operator.h"']
         if "<cmath>" in used:
             includes.append("#include <cmath>")
         plural = "" if kernel.grid == 1 else "s"
-        cores = f"{kernel.grid} {_CORES[kernel.core_type]} core{plural}"
+        cores = f"{kernel.grid} {_CORES[kernel.core_type]}{plural}"
         return "\n".join(
             [
                 f"// {kernel.name} on {cores}, CANN {self.cann}",
@@ -126,28 +127,47 @@ class _Emitter:
         for var in (*kernel.params, *on_chip):
             names.declare(var)
         addresses = {p: names.fresh(f"{names.of(p)}_address") for p in tensors}
-        self._line(f"KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_{kernel.core_type}_ONLY);")
+        self._line(f"KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_{kernel.kernel_type});")
         for param in tensors:
             ctype = C_TYPES[kernel.buffers[param].dtype]
             self._line(f"AscendC::GlobalTensor<{ctype}> {names.of(param)};")
             pointer = f"reinterpret_cast<__gm__ {ctype}*>({addresses[param]})"
             self._line(f"{names.of(param)}.SetGlobalBuffer({pointer});")
-        self._memories()
-        if kernel.block_var is not None:
-            ctype = C_TYPES[dtype_of(kernel.block_var)]
-            name = names.declare(kernel.block_var)
-            self._line(f"const {ctype} {name} = static_cast<{ctype}>(AscendC::GetBlockIdx());")
         args = ", ".join(
             f"GM_ADDR {addresses[p]}" if p in addresses else f"{C_TYPES[dtype_of(p)]} {names.of(p)}"
             for p in kernel.params
         )
         return f'extern "C" __global__ __aicore__ void {names.fresh(kernel.name)}({args}) {{'
 
-    def _memories(self) -> None:
-        """One TBuf for each memory in use, as large as the plan, and the tensors in it."""
-        placed = [p for p in self.kernel.buffers.values() if p.space is not Space.GM]
+    def _side(self, side: walk.Side) -> None:
+        """What one kind of core runs."""
+        kernel, vector = self.kernel, side.core is CoreType.AIV
+        held_pipe = self._memories(side)
+        if kernel.block_var is not None:
+            # A mixed launch numbers the Vector cores through.
+            through = vector and kernel.mixed
+            block = "AscendC::GetBlockIdx()" + (" / AscendC::GetSubBlockNum()" if through else "")
+            self._index(kernel.block_var, block)
+        if kernel.sub_var is not None and vector:
+            self._index(kernel.sub_var, "AscendC::GetSubBlockIdx()")
+        with self._within(kernel.sub_var, 0, VECTOR_CORES):
+            self._stmt(side.body)
+        if held_pipe:
+            self._line(f"{held_pipe}.Init();")
+
+    def _index(self, var: tirx.Var, value: str) -> None:
+        """Declare a variable that says which core it is."""
+        ctype, name = C_TYPES[dtype_of(var)], self.names.declare(var)
+        self._line(f"const {ctype} {name} = static_cast<{ctype}>({value});")
+
+    def _memories(self, side: walk.Side) -> str:
+        """One TBuf for each memory in use, as large as the plan, and the tensors in it.
+
+        Returns the name of a pipe that has to be there again at the end.
+        """
+        placed = side.buffers
         if not placed:
-            return
+            return ""
         pipe = self.names.fresh("tpipe")
         self._line(f"AscendC::TPipe {pipe};")
         for space, position in _POSITION.items():
@@ -162,13 +182,14 @@ class _Emitter:
                 ctype = C_TYPES[p.dtype]
                 view = f"{memory}.GetWithOffset<{ctype}>({p.elements}, {p.address})"
                 self._line(f"AscendC::LocalTensor<{ctype}> {self.names.of(p.buffer)} = {view};")
-        if self.kernel.core_type == "AIC":
+        if side.core is CoreType.AIC:
             # On Cube cores a TPipe keeps flags M_MTE1 0 to 2 raised from Init to Destroy.
             self._line(
                 "// Free the flags that TPipe holds; they are raised again for its destructor."
             )
             self._line(f"{pipe}.Destroy();")
-            self.held_pipe = pipe
+            return pipe
+        return ""
 
     # Statements
 
@@ -183,7 +204,10 @@ class _Emitter:
             self.place = place
 
     @contextmanager
-    def _block(self, head: str):
+    def _block(self, head: str, braces: bool = True):
+        if not braces:
+            yield
+            return
         self._line(f"{head} {{")
         self.depth += 1
         with self.names.scope():

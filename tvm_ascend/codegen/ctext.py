@@ -37,7 +37,7 @@ _KEYWORDS = frozenset(
 class NameTable:
     """C++ names of TIR variables: the user's own where free, unique among visible ones.
 
-    Not free are what C++ and the headers of C give a meaning, and ``own``, the names that the
+    Taken are what C++ and the headers of C give a meaning, and ``own``, the names that the
     text around the variables uses at file scope.
     """
 

@@ -25,7 +25,7 @@ from tvm_ascend.codegen.arithmetic import (
 from tvm_ascend.codegen.bfloat16 import widen
 from tvm_ascend.codegen.text import stmt_text
 from tvm_ascend.errors import at
-from tvm_ascend.hw.chip import ChipSpec
+from tvm_ascend.hw.chip import VECTOR_CORES, ChipSpec
 from tvm_ascend.isa.formula import ITEMSIZE
 from tvm_ascend.isa.instr import Space
 from tvm_ascend.isa.scalar import TRAP
@@ -45,22 +45,49 @@ def build_program(func: tirx.PrimFunc, chip: ChipSpec) -> Program:
     """Make the program of a final function on a chip."""
     kernel = walk.read_kernel(func)
     builder = _ControlBuilder(kernel)
-    body = builder.stmt(kernel.body)
-    block = kernel.block_var if kernel.block_var is not None else tirx.Var("block_idx", "int32")
+    bodies, statements = [], []
+    for side in kernel.sides:
+        before = len(builder.sites)
+        bodies.append(builder.stmt(side.body))
+        statements.append(len(builder.sites) - before)
+    place, body = _place(kernel, bodies)
     control = tirx.PrimFunc(
-        [block, *(builder.pointers.get(p, p) for p in kernel.params)], body, ret_type=None
+        [*place, *(builder.pointers.get(p, p) for p in kernel.params)], body, ret_type=None
     ).with_attr({"global_symbol": "control", "target": tvm.target.Target("llvm", host="llvm")})
-    return Program(json.dumps(_table(kernel, chip, builder.sites)), _lower(control))
+    return Program(json.dumps(_table(kernel, chip, builder.sites, statements)), _lower(control))
 
 
-def _table(kernel: walk.Kernel, chip: ChipSpec, sites: list[dict]) -> dict:
-    constants = chip.timing_constants(kernel.core_type, kernel.grid, len(sites))
+def _place(kernel: walk.Kernel, bodies: list[tirx.Stmt]) -> tuple[list[tirx.Var], tirx.Stmt]:
+    """The parameters that say which core it is, and what the core of that kind runs."""
+    block = kernel.block_var if kernel.block_var is not None else tirx.Var("block_idx", "int32")
+    if not kernel.mixed:
+        return [block], bodies[0]
+    sub = kernel.sub_var if kernel.sub_var is not None else tirx.Var("sub_block_idx", "int32")
+    vector = tirx.Var("is_vector", "int32")
+    cube_body, vector_body = bodies
+    return [block, sub, vector], tirx.IfThenElse(vector != 0, vector_body, cube_body)
+
+
+def _constants(kernel: walk.Kernel, chip: ChipSpec, statements: list[int]) -> dict:
+    """Of the launch and its first kind of core, and of the Vector cores of a mixed kernel."""
+    if not kernel.mixed:
+        return {"constants": chip.timing_constants(kernel.core_type, kernel.grid, statements[0])}
+    cube, vector = statements
+    aic = chip.timing_constants("AIC", kernel.grid, cube, kernel.core_type)
+    aiv = chip.timing_constants("AIV", kernel.grid * VECTOR_CORES, vector, kernel.core_type)
+    return {"constants": aic, "aiv_constants": aiv}
+
+
+def _table(kernel: walk.Kernel, chip: ChipSpec, sites: list[dict], statements: list[int]) -> dict:
     return {
         "kernel": kernel.name,
         "core_type": kernel.core_type,
+        "kernel_type": kernel.kernel_type,
         "grid": kernel.grid,
+        "cores": {"AIC": chip.aic_cores, "AIV": chip.aiv_cores},
+        "vector_cores": VECTOR_CORES,
         "spaces": {s.value: chip.physical_bytes(s.value) for s in Space if s is not Space.GM},
-        "constants": constants,
+        **_constants(kernel, chip, statements),
         "vector_timing": {name: asdict(timing) for name, timing in chip.vector.items()},
         "ub_banks": {
             "groups": chip.ub_bank_groups,
@@ -70,6 +97,9 @@ def _table(kernel: walk.Kernel, chip: ChipSpec, sites: list[dict]) -> dict:
         "clock_hz": chip.clock_hz,
         "event_ids": chip.event_ids,
         "usable_event_ids": chip.usable_event_ids,
+        "cross_core_ids": chip.cross_core_ids,
+        "usable_cross_core_ids": chip.usable_cross_core_ids,
+        "cross_core_depth": chip.cross_core_depth,
         "params": [_param(p) for p in kernel.params],
         "buffers": _buffers(kernel, chip),
         "dynamic_max": MAX_DYNAMIC,

@@ -11,8 +11,11 @@ import tvm_ffi
 from tvm import tirx
 from tvm.ir import Call, StringImm, TensorLoad
 
-from tvm_ascend.isa.instr import Instr, Space
+from tvm_ascend.hw.chip import VECTOR_CORES
+from tvm_ascend.isa.cross_core import SCHEDULED
+from tvm_ascend.isa.instr import CoreType, Instr, Space
 from tvm_ascend.isa.table import TABLE
+from tvm_ascend.language.core_sides import MIX, below_grid, core_type_of, is_sub_block, sides_of
 from tvm_ascend.layout.scope import SPACE_OF_SCOPE
 
 OP_PREFIX = "tirx.ascend."
@@ -56,16 +59,35 @@ class Issue:
 
 
 @dataclass(frozen=True)
+class Side:
+    """What one kind of core runs below the grid, and the on-chip buffers of it."""
+
+    core: CoreType
+    body: tirx.Stmt
+    buffers: tuple[Placed, ...]
+
+
+@dataclass(frozen=True)
 class Kernel:
-    """A final function, read once: parameters, on-chip buffers, and the body below the grid."""
+    """A final function, read once: parameters, buffers, and a program for each kind of core.
+
+    ``grid`` counts blocks. ``sub_var`` is the number of the Vector core in a mixed kernel.
+    """
 
     name: str
     core_type: str
+    kernel_type: str
     grid: int
     block_var: tirx.Var | None
+    sub_var: tirx.Var | None
     params: tuple[tirx.Var, ...]
     buffers: dict[tirx.Var, Placed]
-    body: tirx.Stmt
+    sides: tuple[Side, ...]
+
+    @property
+    def mixed(self) -> bool:
+        """Whether a block runs on an AI Core: a Cube core and Vector cores."""
+        return self.core_type == MIX
 
     def address(self, load: TensorLoad) -> Address:
         """Resolve an element access."""
@@ -128,18 +150,41 @@ def read_kernel(func: tirx.PrimFunc) -> Kernel:
         func.body,
         [(tirx.AllocBuffer, lambda a: place(a.buffer, int(a.annotations["ascend.address"])))],
     )
-    body, block_var = func.body, None
-    if isinstance(body, tirx.AttrStmt) and body.attr_key == "thread_extent":
-        block_var, body = body.node.var, body.body
+    axes, _ = below_grid(func.body)
+    variables = {is_sub_block(axis): axis.node.var for axis in axes}
     return Kernel(
         name=str(func.attrs["global_symbol"]),
-        core_type=str(func.attrs["ascend.core_type"]),
+        core_type=core_type_of(func),
+        kernel_type=_kernel_type(func),
         grid=int(func.attrs["ascend.grid"]),
-        block_var=block_var,
+        block_var=variables.get(False),
+        sub_var=variables.get(True),
         params=tuple(func.params),
         buffers=buffers,
-        body=body,
+        sides=tuple(_side(core, body, buffers) for core, body in sides_of(func).items()),
     )
+
+
+def _side(core: CoreType, body: tirx.Stmt, buffers: dict[tirx.Var, Placed]) -> Side:
+    own: list[Placed] = []
+    tvm_ffi.structural_walk(body, [(tirx.AllocBuffer, lambda a: own.append(buffers[a.buffer]))])
+    return Side(core, body, tuple(own))
+
+
+def _kernel_type(func: tirx.PrimFunc) -> str:
+    """What Ascend C calls the cores a kernel runs on; signals between cores need a MIX type."""
+    scheduled = []
+
+    def instruction(node: Call) -> None:
+        row = row_of(node)
+        if row is not None and row.key in SCHEDULED:
+            scheduled.append(node)
+
+    tvm_ffi.structural_walk(func.body, [(Call, instruction)])
+    core = core_type_of(func)
+    if core == MIX:
+        return f"MIX_AIC_1_{VECTOR_CORES}"
+    return f"MIX_{core}_1_0" if scheduled else f"{core}_ONLY"
 
 
 def written_params(func: tirx.PrimFunc) -> frozenset[int]:

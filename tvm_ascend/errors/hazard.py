@@ -19,7 +19,7 @@ class HazardError(AscendError):
             else ""
         )
         fix = [f"  what would order them: {hazard.fix}"] if hazard.fix else []
-        core = f" on core {hazard.core}" if hazard.core >= 0 else ""
+        core = f" on {hazard.core_name}" if hazard.core_name else ""
         head = f"{hazard.kind} in kernel `{kernel}`{core}{place}: {hazard.message}"
         super().__init__("\n".join([head, *sides, *fix]))
         self.hazard = hazard
@@ -30,11 +30,15 @@ class RaceError(HazardError):
 
 
 class DeadlockError(HazardError):
-    """A wait that nothing will ever satisfy."""
+    """A wait that nothing will ever satisfy, or cores that wait for each other."""
 
 
 class FlagProtocolError(HazardError):
-    """A flag set twice, or never consumed."""
+    """A flag set twice, never consumed, or set more often than its counter holds."""
+
+
+class CrossCoreError(HazardError):
+    """A flag or barrier between cores that this kernel or core does not have."""
 
 
 class TrapError(HazardError):
@@ -56,6 +60,9 @@ _HAZARD_CLASSES = {
     "cache": CacheError,
     "trap": TrapError,
     "unconsumed_flag": FlagProtocolError,
+    "flag_overflow": FlagProtocolError,
+    "deadlock": DeadlockError,
+    "cross_core": CrossCoreError,
     "out_of_bounds": MemoryAccessError,
     "misaligned": MemoryAccessError,
     "poison": MemoryAccessError,

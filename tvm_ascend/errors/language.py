@@ -204,6 +204,25 @@ class UnknownScope(AscendError):
         )
 
 
+class UnknownCoreScope(AscendError):
+    """A ``T.Scope`` of no kind of core."""
+
+    def __init__(self, name: object, allowed: list[str]) -> None:
+        super().__init__(
+            f"T.Scope({name!r}) names no kind of core; use "
+            f"{' or '.join(repr(a) for a in allowed)}: the Cube core, or the Vector cores."
+        )
+
+
+class UnknownPipe(AscendError):
+    """A flag or barrier of a pipe that no core has."""
+
+    def __init__(self, op: str, name: object, allowed: list[str]) -> None:
+        super().__init__(
+            f"{op}: {name!r} is no pipe; the pipes of an Ascend core are {', '.join(allowed)}."
+        )
+
+
 class NotAnInstruction(AscendError):
     """A statement that no unit of a core executes."""
 

@@ -40,6 +40,17 @@ class ScalarCodeError(AscendError):
         )
 
 
+class TileByHand(AscendError):
+    """A tile of the Cube in an instruction written by hand."""
+
+    def __init__(self, key: str, buffer: str, span: object) -> None:
+        super().__init__(
+            f"{place(span)}T.ascend.{key} uses `{buffer}`, which tile operations use too: the "
+            "compiler decides where the elements of such a tile are. Write all uses of it by hand, "
+            "or none."
+        )
+
+
 class LayoutContradiction(AscendError):
     """A tile used both as stored and transposed by matrix multiplies."""
 
@@ -210,14 +221,36 @@ class OnChipOverflow(AscendError):
         )
 
 
+class ScopeWithoutAiCore(AscendError):
+    """A ``T.Scope`` in a kernel whose blocks run on one core."""
+
+    def __init__(self, name: str, span: object) -> None:
+        super().__init__(
+            f"{place(span)}T.Scope({name!r}) in a kernel whose blocks run on one core each; write "
+            "`with T.Kernel(..., is_npu=True) as (cid, vid)` for a Cube and two Vector cores a "
+            "block."
+        )
+
+
+class UnscopedStatement(AscendError):
+    """A statement of a mixed kernel that either kind of core could run."""
+
+    def __init__(self, text: str, span: object) -> None:
+        super().__init__(
+            f"{place(span)}{text} stands in no T.Scope, and the Cube core as well as the Vector "
+            'cores could run it. Put it into `with T.Scope("C")` or `with T.Scope("V")`.'
+        )
+
+
 class MixedKernel(AscendError):
     """A kernel that needs the Vector core and the Cube core."""
 
     def __init__(self, vector: str, vector_span: object, cube: str, cube_span: object) -> None:
         super().__init__(
             f"{place(vector_span)}{vector} ({where(vector_span)}) needs the Vector core and {cube} "
-            f"({where(cube_span)}) the Cube core; a kernel runs on one of them in this "
-            "version. Put the vector work into a kernel of its own."
+            f"({where(cube_span)}) the Cube core; a block runs on one of them. Write "
+            "`with T.Kernel(..., is_npu=True) as (cid, vid)`, and the work of each in "
+            '`T.Scope("V")` and `T.Scope("C")` with flags between them, or use two kernels.'
         )
 
 

@@ -127,6 +127,8 @@ CONSTANTS = {
     "SCALAR_ISSUE": 1,  # [doc: 5.4]
     "COUNT_FORM_ISSUE": 4,  # setting and restoring counter mode [doc: 5.4]
     "SYNC_ISSUE": 1,  # [doc: 5.4]
+    # From the set to the core that waits; not documented [guess: an access that misses L2, 5.4].
+    "CROSS_CORE_LATENCY": 200,
     # An fp16 add in scalar code takes 34 cycles an element [measured: 5.5].
     "SCALAR_LOAD": 10,
     "SCALAR_STORE": 10,
@@ -147,6 +149,8 @@ L2_WARM_BYTES = {"AIC": 0, "AIV": 7.5e6}
 LAUNCH_SECONDS = {
     "AIV": ((1, 0.55e-6), (48, 5.25e-6)),
     "AIC": ((1, 4.0e-6), (24, 4.25e-6)),
+    # 4.9 to 10.7 us of 21 to 24 AI Cores, the middle [measured: MEASURED]; of one [guess: as AIC].
+    "MIX": ((1, 4.0e-6), (24, 7.8e-6)),
 }
 # Instruction cache misses are 10 to 20 % of kernels under 10 us [measured: MEASURED]; that they
 # grow with statements and cores is a [guess], the amounts [fit: rows: norms and swiglu 28 % off].
@@ -228,6 +232,9 @@ ASCEND_910B1 = ChipSpec(
     fractal_bytes=FRACTAL_BYTES,
     event_ids=8,  # [doc: 4.2]
     usable_event_ids=6,  # 6 is reserved, 7 is TPipe's [doc: 4.2]
+    cross_core_ids=16,  # [doc: 4.4]
+    usable_cross_core_ids=11,  # 11 to 14 are SyncAll's [doc: 4.4]
+    cross_core_depth=15,  # a counter of 4 bits [doc: 4.4]
     queue_depth=32,  # [doc: 1.2]
     vector=VECTOR,
     constants=CONSTANTS,

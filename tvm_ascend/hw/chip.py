@@ -7,6 +7,9 @@ from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+VECTOR_CORES = 2
+"""Of one AI Core, beside its Cube core, on every chip whose cores are apart [doc: 3.12]."""
+
 Curve = tuple[tuple[float, float], ...]
 """Points of a piecewise linear function, ascending in x; flat outside its ends."""
 
@@ -99,6 +102,11 @@ class ChipSpec:
     fractal_bytes: int
     event_ids: int
     usable_event_ids: int
+    cross_core_ids: int
+    """Flags between cores."""
+    usable_cross_core_ids: int
+    cross_core_depth: int
+    """Sets of one flag that may wait to be consumed."""
     queue_depth: int
     vector: Mapping[str, VectorTiming]
     constants: Mapping[str, float]
@@ -134,10 +142,13 @@ class ChipSpec:
         """Number of cores of kind ``AIC`` or ``AIV``."""
         return {"AIC": self.aic_cores, "AIV": self.aiv_cores}[core_type.upper()]
 
-    def timing_constants(self, core_type: str, cores: int, statements: int = 0) -> dict[str, float]:
+    def timing_constants(
+        self, core_type: str, cores: int, statements: int = 0, launched: str = ""
+    ) -> dict[str, float]:
         """Every constant of a launch that keeps ``cores`` cores of ``core_type`` busy.
 
-        ``statements`` are those of the kernel, whose code every core fetches first.
+        ``statements`` are those of the kernel, whose code every core fetches first. ``launched`` is
+        ``MIX`` where Cube and Vector cores start together.
         """
         kind, paths = core_type.upper(), self.paths
         read, write = {
@@ -154,6 +165,7 @@ class ChipSpec:
             "GM_ROW_CYCLES": paths.gm_row_cycles[kind],
             "HBM_BYTES_PER_CYCLE": paths.hbm_bytes_per_second / self.clock_hz,
             "L2_WARM_BYTES": paths.l2_warm_bytes[kind],
-            "LAUNCH_CYCLES": interpolate(self.launch_seconds[kind], cores) * self.clock_hz,
+            "LAUNCH_CYCLES": interpolate(self.launch_seconds[launched or kind], cores)
+            * self.clock_hz,
             "QUEUE_DEPTH": self.queue_depth,
         }

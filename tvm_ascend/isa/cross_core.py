@@ -18,6 +18,12 @@ EVENT = (
 )
 
 
+FLAGS = ("cross_core_set_flag", "cross_core_wait_flag")
+BARRIERS = ("sync_all", "sync_all_mix")
+SCHEDULED = FLAGS + BARRIERS
+"""Rows that the task scheduler serves: it does so for kernels of the types MIX_... only."""
+
+
 def _row(
     key: str, name: str, core: tuple[CoreType, ...], emit: str, doc: str, **more: Any
 ) -> Instr:
@@ -29,7 +35,7 @@ def _row(
         core=core,
         types=(),
         dtypes=((),),
-        body="cross_core",
+        body=key if key in SCHEDULED else "cross_core_soft",
         emit=emit,
         cycles="SYNC_ISSUE",
         doc=doc,

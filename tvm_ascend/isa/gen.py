@@ -206,8 +206,8 @@ def _variants(row: Instr) -> str:
 
 
 def _choices(row: Instr, dtypes: tuple[str, ...]) -> int:
-    """One bit for each value of the row's enum that the dtypes allow."""
-    values = next((p.values for p in row.params if p.values), ())
+    """One bit for each value of the row's enum (of any, if it has several) that dtypes allow."""
+    values = max((p.values for p in row.params), key=len, default=())
     allowed = row.choices.get(dtypes, values)
     return sum(1 << values.index(value) for value in allowed)
 

@@ -13,6 +13,7 @@ from tvm.script import tirx as _tvm_script
 from tvm_ascend.language.entry import prim_func
 from tvm_ascend.language.kernel import (
     Kernel,
+    Scope,
     Tensor,
     alloc_fragment,
     alloc_L0A,
@@ -25,6 +26,15 @@ from tvm_ascend.language.kernel import (
 )
 from tvm_ascend.language.loops import Parallel, Pipelined
 from tvm_ascend.language.ops import ascend
+from tvm_ascend.language.sync import (
+    barrier_all,
+    pipe_barrier,
+    set_cross_flag,
+    set_flag,
+    sync_all,
+    wait_cross_flag,
+    wait_flag,
+)
 from tvm_ascend.language.tile import (
     atomic_add,
     clear,
@@ -40,6 +50,7 @@ __all__ = [
     "Kernel",
     "Parallel",
     "Pipelined",
+    "Scope",
     "Tensor",
     "alloc_L0A",
     "alloc_L0B",
@@ -50,15 +61,22 @@ __all__ = [
     "alloc_ub",
     "ascend",
     "atomic_add",
+    "barrier_all",
     "clear",
     "copy",
     "fill",
     "gemm",
+    "pipe_barrier",
     "prim_func",
     "reduce_max",
     "reduce_min",
     "reduce_sum",
+    "set_cross_flag",
+    "set_flag",
     "symbolic",
+    "sync_all",
+    "wait_cross_flag",
+    "wait_flag",
 ]
 
 

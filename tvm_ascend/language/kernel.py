@@ -3,17 +3,24 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from typing import Any
 
 import tvm
 from tvm import tirx
 from tvm.script import tirx as tvm_script
 
-from tvm_ascend.errors import EmptyShape, KernelExtents, NoUnitForDtype
+from tvm_ascend.errors import EmptyShape, KernelExtents, NoUnitForDtype, UnknownCoreScope
+from tvm_ascend.hw.chip import VECTOR_CORES
+from tvm_ascend.isa.instr import CoreType
 from tvm_ascend.isa.table import TABLE
 
 _AXES = ("blockIdx.x", "blockIdx.y", "blockIdx.z")
+SUB_BLOCK = "subBlockIdx"
+"""The axis of the Vector cores of an AI Core."""
+SCOPE = "ascend.scope"
+"""The attribute of statements for one kind of core."""
+SCOPES = {"C": CoreType.AIC, "V": CoreType.AIV}
 
 
 DTYPES = [dtype for (dtype,) in TABLE["get_value"].dtypes]
@@ -45,24 +52,37 @@ class Kernel:
     Iterations are spread over the cores of the chip in any number. ``threads`` is accepted so that
     kernels written for other targets parse, and has no meaning here: an Ascend core runs one
     instruction stream.
+
+    With ``is_npu`` a block runs on an AI Core, a Cube core and two Vector cores at once, and the
+    last variable is the number of the Vector core: ``with T.Kernel(M, is_npu=True) as (cid, vid)``.
+    What either kind does stands in ``T.Scope("C")`` and ``T.Scope("V")``.
     """
 
-    def __init__(self, *extents: tvm.ir.Expr | int, threads: int | None = None) -> None:
+    def __init__(
+        self, *extents: tvm.ir.Expr | int, threads: int | None = None, is_npu: bool = False
+    ) -> None:
         del threads
         if not 1 <= len(extents) <= len(_AXES):
             raise KernelExtents(len(extents))
-        self._extents = extents
+        self._axes = [*zip(_AXES, extents, strict=False)]
+        if is_npu:
+            self._axes.append((SUB_BLOCK, VECTOR_CORES))
         self._stack = ExitStack()
 
     def __enter__(self) -> tvm.ir.Var | list[tvm.ir.Var]:
-        frames = [
-            tvm_script.launch_thread(a, n) for a, n in zip(_AXES, self._extents, strict=False)
-        ]
+        frames = [tvm_script.launch_thread(axis, extent) for axis, extent in self._axes]
         block = [self._stack.enter_context(frame) for frame in frames]
         return block[0] if len(block) == 1 else block
 
     def __exit__(self, *exc: Any) -> None:
         self._stack.__exit__(*exc)
+
+
+def Scope(name: str) -> AbstractContextManager:
+    """Statements for one kind of core: ``with T.Scope("C")`` for Cube, ``"V"`` for Vector cores."""
+    if name not in SCOPES:
+        raise UnknownCoreScope(name, list(SCOPES))
+    return tvm_script.attr(0, SCOPE, name)
 
 
 def _alloc(scope: str, where: str):

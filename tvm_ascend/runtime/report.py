@@ -39,6 +39,7 @@ class Hazard:
     first: Access | None
     second: Access | None
     fix: str
+    core_name: str = ""
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,7 @@ class Report:
     cycles : cycles of the slowest core, launch included.
     time_us : the same at the chip's clock, in microseconds.
     pipes : busy cycles by core, then by pipe.
+    core_names : what each core is, such as ``AIC 0`` in a kernel of both kinds.
     bytes : bytes moved by path, for example ``gm_to_ub``.
     instructions : number of executed instructions by name.
     bank_conflicts : Vector cycles of all cores lost to bank conflicts of UB, by site.
@@ -80,6 +82,7 @@ class Report:
     printed: Sequence[Printed] = ()
     bank_conflicts: Mapping[int, int] = field(default_factory=dict)
     hbm_cycles: int = 0
+    core_names: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def busy_share(self) -> dict[str, float]:
@@ -109,8 +112,8 @@ class Report:
         scale = self.time_us / self.cycles
         pipes = sorted({event[1] for event in self.events})
         events: list[dict] = [
-            {"ph": "M", "name": "process_name", "pid": core, "args": {"name": f"core {core}"}}
-            for core in self.pipes
+            {"ph": "M", "name": "process_name", "pid": core, "args": {"name": name}}
+            for core, name in self.core_names.items()
         ]
         for core, pipe, start, end, site in self.events:
             row = self.sites[site]
@@ -174,6 +177,7 @@ def read_report(raw: str, program: Mapping) -> Report:
             access(h["first"]),
             access(h["second"]),
             h["fix"],
+            h["core_name"],
         )
         for h in data["hazards"]
     ]
@@ -191,4 +195,5 @@ def read_report(raw: str, program: Mapping) -> Report:
         events=data.get("trace") or (),
         bank_conflicts=dict(data["bank_conflicts"]),
         hbm_cycles=data["hbm_cycles"],
+        core_names={c["id"]: c["name"] for c in data["cores"]},
     )

@@ -35,20 +35,20 @@ class SimulatorExecutor:
         return json.loads(self._table)
 
     @cached_property
-    def _control(self) -> tvm_ffi.Function:
+    def _run(self) -> tvm_ffi.Function:
+        """The program, parsed, with its machine code: arguments and options to a report."""
         native.load()
         build = tvm_ffi.get_global_func("target.build.llvm")
         module = build(tvm.ir.load_json(self._control_json), tvm.target.Target("llvm"))
-        return module["control"]
+        prepare = tvm_ffi.get_global_func("tvm_ascend.sim.prepare")
+        return prepare(self._table, module["control"])
 
     def launch(self, args: Sequence, options: SimOptions, fresh: Sequence[int] = ()) -> Report:
         """Run with tensors and integers in parameter order; outputs are written in place.
 
         ``fresh``: positions of tensors that were allocated for this launch and hold no values yet.
         """
-        control = self._control
-        run = tvm_ffi.get_global_func("tvm_ascend.sim.launch")
-        raw = run(self._table, control, list(args), options_json(options, fresh))
+        raw = self._run(list(args), options_json(options, fresh))
         return raise_hazards(read_report(raw, self._program), options)
 
 

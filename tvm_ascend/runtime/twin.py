@@ -51,13 +51,18 @@ class TwinExecutor:
     def _program(self) -> dict:
         return json.loads(self._table)
 
+    @cached_property
+    def _run(self) -> tvm_ffi.Function:
+        """The program, parsed, with its library: arguments and options to a report."""
+        library = build_twin(self._source, self._name, self._num_args)
+        return prepare_twin(self._table, library)
+
     def launch(self, args: Sequence, options: SimOptions, fresh: Sequence[int] = ()) -> Report:
         """Run with tensors and integers in parameter order; outputs are written in place.
 
         ``fresh``: positions of tensors that were allocated for this launch and hold no values yet.
         """
-        library = build_twin(self._source, self._name, self._num_args)
-        raw = run_twin(self._table, library, args, options_json(options, fresh))
+        raw = self._run(list(args), options_json(options, fresh))
         return raise_hazards(read_report(raw, self._program), options)
 
 
@@ -135,8 +140,7 @@ def _check_compiler(command: Sequence[str]) -> None:
         raise TwinCompilerBroken(shlex.join(command), problem)
 
 
-def run_twin(program_json: str, library: Path, args: Sequence, options_json: str) -> str:
-    """Launch a twin on the simulator; the report as JSON."""
+def prepare_twin(program_json: str, library: Path) -> tvm_ffi.Function:
+    """A twin as a function of arguments and options (JSON) that returns the report (JSON)."""
     native.load()
-    launch = tvm_ffi.get_global_func("tvm_ascend.sim.launch_twin")
-    return launch(program_json, str(library), list(args), options_json)
+    return tvm_ffi.get_global_func("tvm_ascend.sim.prepare_twin")(program_json, str(library))

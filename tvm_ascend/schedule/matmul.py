@@ -131,7 +131,8 @@ def schedule_matmul(
     """Tile the matrix multiply of ``sch``.
 
     ``tiles`` gives ``tile_m``, ``tile_n``, ``tile_k0`` (k of one Cube step), ``k_steps`` (Cube
-    steps of one L1 tile, so ``tile_k = k_steps * tile_k0``), ``num_stages`` (L1) and ``l0_stages``;
+    steps of one L1 tile, so ``tile_k = k_steps * tile_k0``), ``a_steps`` (L1 tiles of the right
+    operand that one of the left spans in k), ``num_stages`` (L1) and ``l0_stages``;
     or it is a function of (name, candidates) whose results may be random variables of a traced
     schedule.
     Tiles need not divide: the loops run past the tensors, and tile copies clip at their edges.
@@ -172,16 +173,18 @@ def _tile(sch: s_tir.Schedule, matmul: Matmul, choice: Mapping[str, object], fun
     batch = [loops[axis] for axis in found.batch]
     m0, m1 = _split(sch, loops[found.m], choice["tile_m"])
     n0, n1 = _split(sch, loops[found.n], choice["tile_n"])
-    k0, k1, k2 = _split(sch, loops[found.k], choice["k_steps"], choice["tile_k0"])
-    sch.reorder(*batch, m0, n0, k0, k1, m1, n1, k2)
+    factors = (choice[name] for name in ("a_steps", "k_steps", "tile_k0"))
+    a0, b0, k1, k2 = _split(sch, loops[found.k], *factors)
+    sch.reorder(*batch, m0, n0, a0, b0, k1, m1, n1, k2)
     core = sch.fuse(*batch, m0, n0, preserve_unit_iters=True)
     sch.bind(core, "blockIdx.x")
-    for copy, loop in ((a_l0, k1), (b_l0, k1), (a_l1, k0), (b_l1, k0)):
+    for copy, loop in ((a_l0, k1), (b_l0, k1), (a_l1, a0), (b_l1, b0)):
         sch.compute_at(copy, loop, preserve_unit_loops=True)
     sch.reverse_compute_at(c_l0, core, preserve_unit_loops=True)
     tile = sch.blockize(m1, preserve_unit_iters=True)
     sch.annotate(tile, OP, "gemm")
-    sch.annotate(k0, STAGES, choice["num_stages"])
+    sch.annotate(a0, STAGES, choice["num_stages"])
+    sch.annotate(b0, STAGES, choice["num_stages"])
     sch.annotate(k1, STAGES, choice["l0_stages"])
 
 

@@ -15,7 +15,7 @@ from tvm_ascend.hw.chip import ChipSpec
 from tvm_ascend.isa.formula import ITEMSIZE, helpers
 from tvm_ascend.layout.fractal import align, c0_of, ceildiv
 
-TILE_NAMES = ("tile_m", "tile_n", "tile_k0", "k_steps", "num_stages", "l0_stages")
+TILE_NAMES = ("tile_m", "tile_n", "tile_k0", "k_steps", "a_steps", "num_stages", "l0_stages")
 # A pipe waits for its buffers of a step and hands its results over.
 _SYNCS = 2
 
@@ -47,12 +47,13 @@ class Tile:
     tile_n: int
     tile_k0: int
     k_steps: int
+    a_steps: int = 1
     num_stages: int
     l0_stages: int
 
     @property
     def tile_k(self) -> int:
-        """k of one L1 tile."""
+        """k of one L1 tile of the right operand; one of the left has ``a_steps`` times as much."""
         return self.tile_k0 * self.k_steps
 
     def decisions(self) -> dict[str, int]:
@@ -66,14 +67,17 @@ class Tile:
         """
         item, rows, cols = problem.itemsize, self.tile_m, self.tile_n
         pieces, tail = divmod(problem.k, self.tile_k)
-        l1_depth = min(self.num_stages, pieces) * self.tile_k + align(tail, c0)
+        a_tile = self.tile_k * self.a_steps
+        inside = pieces if self.a_steps == 1 else self.a_steps
+        a_depth = min(self.num_stages, problem.k // a_tile) * a_tile + align(tail, c0)
+        b_depth = min(self.num_stages, inside) * self.tile_k + align(tail, c0)
         # A loop of one step is none: its L0 tiles belong to the loop over L1 tiles.
         versions = min(self.l0_stages, self.k_steps) if self.k_steps > 1 else self.num_stages
         l0_depth = versions * self.tile_k0 if pieces else 0
         steps, last = divmod(tail, self.tile_k0)
         l0_depth += min(self.l0_stages, steps) * self.tile_k0 + align(last, c0)
         return {
-            "l1": (rows + cols) * l1_depth * item,
+            "l1": (rows * a_depth + cols * b_depth) * item,
             "l0a": rows * l0_depth * item,
             "l0b": cols * l0_depth * item,
             "l0c": rows * cols * 4,
@@ -97,8 +101,9 @@ class Estimate:
 
     def __str__(self) -> str:
         t = self.tile
+        a = f", k of A {t.tile_k * t.a_steps}" if t.a_steps > 1 else ""
         return (
-            f"{t.tile_m}x{t.tile_n}x{t.tile_k} (k0 {t.tile_k0}), stages {t.num_stages}/"
+            f"{t.tile_m}x{t.tile_n}x{t.tile_k} (k0 {t.tile_k0}{a}), stages {t.num_stages}/"
             f"{t.l0_stages}: {self.cycles:,.0f} cycles, bound by {self.bound}, {self.waves} tile(s)"
             f" on each of {self.cores} cores"
         )
@@ -139,12 +144,19 @@ class Model:
         held = arrival + inner - max(use, tile.l0_stages * use - fill)
         # The scalar unit issues one load ahead (IssueAhead).
         ahead = (inner * self.issue_delay(tile, k) + arrival) / 2
-        period = max(load, steps / loads * step, held / tile.num_stages, ahead)
-        # One accumulator: the next tile's products wait until this one is drained, its loads do
-        # not, as long as there are buffers for them.
+        # A loop of one L1 tile is none: that tile belongs to the loop over output tiles.
+        stages = tile.num_stages if loads > 1 else self.versions(tile, waves, "l1")
+        period = max(load, steps / loads * step, held / stages, ahead if stages > 1 else held)
+        # Products of the next tile wait until the accumulator is drained if there is only one; its
+        # loads do not, as long as there are buffers for them.
         drain = pipes["FIX"] + k["MMAD_LATENCY"] + k["FIXPIPE_LATENCY"]
-        stall = max(0.0, drain - (tile.num_stages * period - held))
-        per_wave = max(loads * period + stall, steps * step + drain)
+        wait = drain if self.versions(tile, waves, "l0c") == 1 else 0.0
+        if loads > 1 and loads // tile.a_steps % stages:
+            # The next tile begins with the buffer that this one ends with, so after all of it.
+            first = max(held, period)
+        else:
+            first = period + max(0.0, wait - (stages * period - held))
+        per_wave = max(first + (loads - 1) * period, steps * step + wait, pipes["FIX"])
         body = arrival + inner + (loads - 1) * period
         cycles = body + drain + (waves - 1) * per_wave + k["GM_WRITE_LATENCY"]
         return Estimate(tile=tile, waves=waves, cores=cores, pipes=pipes, cycles=cycles)
@@ -157,9 +169,11 @@ class Model:
         depth, steps = ceildiv(p.k, c0), ceildiv(p.k, tile.tile_k0)
         l0 = row_fractals / k["L0A_BYTES_PER_CYCLE"] + col_fractals / k["L0B_BYTES_PER_CYCLE"]
         sync = 2 * _SYNCS * k["SYNC_ISSUE"]
-        key = (rows, cols, tile.tile_k, cores)
+        key = (rows, cols, tile.tile_k, tile.a_steps, cores)
         if key not in self.loads:
-            self.loads[key] = self.gm_read(rows, cols, min(tile.tile_k, p.k), tile, k)
+            a_tile = tile.tile_k * tile.a_steps
+            self.loads[key] = self.gm_read(rows, a_tile, p.transpose_a, k)
+            self.loads[key] += self.gm_read(cols, tile.tile_k, not p.transpose_b, k)
         write = helpers(k)["fixpipe_write"](rows, cols * self.out_itemsize)
         return {
             "MTE2": self.loads[key],
@@ -168,6 +182,17 @@ class Model:
             "M": steps * (k["MMAD_ISSUE"] + sync) + row_fractals * col_fractals * depth,
             "FIX": max(rows * cols / k["FIXPIPE_ELEMENTS_PER_CYCLE"], write),
         }
+
+    def versions(self, tile: Tile, waves: int, memory: str) -> int:
+        """How many copies the loop over output tiles keeps of what it has in a memory."""
+        used = tile.bytes_used(self.problem, self.c0)[memory]
+        fits = tile.num_stages * used <= self.chip.capacity(memory)
+        # A last tile of one row gets zeros beside it, and InsertSync cannot tell them, at a place
+        # that depends on the output tile, from zeros in the next copy.
+        single = (
+            memory == "l1" and self.problem.m > tile.tile_m and self.problem.m % tile.tile_m == 1
+        )
+        return min(tile.num_stages, waves) if fits and not single else 1
 
     def issue_delay(self, tile: Tile, k: Mapping[str, float]) -> float:
         """The share of one L1 tile's work that is over when the scalar unit has issued it all.
@@ -185,13 +210,12 @@ class Model:
         sides = ((tile.tile_m, p.m), (tile.tile_n, p.n))
         return sum(min(ceildiv(min(t, extent), block), step_fractals) for t, extent in sides)
 
-    def gm_read(self, rows: int, cols: int, tile_k: int, tile: Tile, k) -> float:
-        """Cycles of the ND2NZ loads of one output tile."""
-        p, read, total = self.problem, helpers(k)["gm_read_nd2nz"], 0.0
-        for free, k_rows in ((rows, p.transpose_a), (cols, not p.transpose_b)):
-            bursts, length = (tile_k, free) if k_rows else (free, tile_k)
-            total += read(bursts, length * p.itemsize, 0)
-        return total * ceildiv(p.k, tile.tile_k)
+    def gm_read(self, free: int, tile_k: int, k_rows: bool, k: Mapping[str, float]) -> float:
+        """Cycles of the ND2NZ loads of one operand for one output tile."""
+        p, depth = self.problem, min(tile_k, self.problem.k)
+        bursts, length = (depth, free) if k_rows else (free, depth)
+        read = helpers(k)["gm_read_nd2nz"](bursts, length * p.itemsize, 0)
+        return read * ceildiv(p.k, tile_k)
 
 
 def _pipelined(

@@ -15,10 +15,16 @@ from tvm_ascend.isa.table import TABLE
 from tvm_ascend.layout.fractal import align, c0_of, ceildiv
 from tvm_ascend.schedule.tile_model import Estimate, Model, Problem, Tile
 
-OVERRIDES = ("tile_m", "tile_n", "tile_k", "tile_k0", "num_stages", "l0_stages")
+OVERRIDES = ("tile_m", "tile_n", "tile_k", "tile_k0", "a_steps", "num_stages", "l0_stages")
 _MAX_TILE = {"tile_m": 512, "tile_n": 512, "tile_k0": 512}
 _MAX_STAGES = 4
-_GROUPS = (("tile_m", "tile_n"), ("tile_k0",), ("k_steps",), ("num_stages", "l0_stages"))
+_GROUPS = (
+    ("tile_m", "tile_n"),
+    ("tile_k0",),
+    ("k_steps",),
+    ("a_steps",),
+    ("num_stages", "l0_stages"),
+)
 _STEPS = (1, 2, 3, 4, 6, 8, 12, 16)
 
 
@@ -73,6 +79,7 @@ def candidates(problem: Problem, chip: ChipSpec) -> dict[str, list[int]]:
     whole = options["tile_k0"][-1]
     options["tile_k0"] = [k for k in options["tile_k0"] if k // c0 in _STEPS or k == whole]
     options["k_steps"] = [s for s in _STEPS if s <= ceildiv(problem.k, c0)]
+    options["a_steps"] = [1, 2]
     options["num_stages"] = [1, 2]
     options["l0_stages"] = [1, 2]
     return options
@@ -93,6 +100,8 @@ def misfit(tile: Tile, problem: Problem, chip: ChipSpec) -> str | None:
         return "the L1 tile is longer than k"
     if problem.m % tile.tile_m == 1 and not fills_l1(problem.dtype):
         return f"a last row alone needs zeros beside it, which no L1 fill writes as {problem.dtype}"
+    if tile.a_steps > 1 and problem.k % (tile.tile_k * tile.a_steps):
+        return "an L1 tile of A that spans several of B does not divide k"
     return None
 
 

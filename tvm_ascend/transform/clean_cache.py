@@ -9,6 +9,7 @@ from tvm.tirx.transform.function_pass import prim_func_pass
 
 from tvm_ascend.isa.cache import CACHE_CLEAN, WHOLE
 from tvm_ascend.isa.instr import Pipe, Space
+from tvm_ascend.language.core_sides import on_each_core
 from tvm_ascend.language.ops import call, key_of
 from tvm_ascend.transform.sync.access import Access, accesses_of
 from tvm_ascend.transform.sync.tree import Branch, Loop, Node, Seq, Step, bodies, build, rebuild
@@ -37,27 +38,31 @@ class CleanCache:
     def transform_function(
         self, func: tirx.PrimFunc, _mod: tvm.IRModule, _ctx: object
     ) -> tirx.PrimFunc:
-        tree = build(func.body)
-        nodes = list(_nodes(tree))
-        scalar = [a for node in nodes for a in _accesses(node) if _is_cached(a)]
-        own = any(key_of(node.stmt) == CACHE_CLEAN.key for node in nodes)
-        if own or not scalar:
-            return func
-        stores = any(a.writes for a in scalar)
-        buffer = next((a.buffer for a in scalar if a.writes), scalar[0].buffer)
-        before: dict[Node, list] = {}
-        after: dict[Node, list] = {}
-        for step in (node for node in nodes if isinstance(node, Step) and node.sync):
-            event = str(step.stmt.value.args[0].value)
-            leaves, enters = event.startswith("S_") and step.sync == "set_flag", event == "ALL"
-            if stores and (leaves or enters):
-                before[step] = [_clean(buffer, step.stmt.span)]
-            elif (event.endswith("_S") and step.sync == "wait_flag") or enters:
-                after[step] = [_clean(buffer, step.stmt.span)]
-        if stores:
-            last = _outermost(tree).children[-1]
-            after[last] = [*after.get(last, ()), _clean(buffer, last.stmt.span)]
-        return func.with_body(rebuild(tree, before, after), func.span)
+        return on_each_core(func, _cleaned)
+
+
+def _cleaned(func: tirx.PrimFunc) -> tirx.PrimFunc:
+    tree = build(func.body)
+    nodes = list(_nodes(tree))
+    scalar = [a for node in nodes for a in _accesses(node) if _is_cached(a)]
+    own = any(key_of(node.stmt) == CACHE_CLEAN.key for node in nodes)
+    if own or not scalar:
+        return func
+    stores = any(a.writes for a in scalar)
+    buffer = next((a.buffer for a in scalar if a.writes), scalar[0].buffer)
+    before: dict[Node, list] = {}
+    after: dict[Node, list] = {}
+    for step in (node for node in nodes if isinstance(node, Step) and node.sync):
+        event = str(step.stmt.value.args[0].value)
+        leaves, enters = event.startswith("S_") and step.sync == "set_flag", event == "ALL"
+        if stores and (leaves or enters):
+            before[step] = [_clean(buffer, step.stmt.span)]
+        elif (event.endswith("_S") and step.sync == "wait_flag") or enters:
+            after[step] = [_clean(buffer, step.stmt.span)]
+    if stores:
+        last = _outermost(tree).children[-1]
+        after[last] = [*after.get(last, ()), _clean(buffer, last.stmt.span)]
+    return func.with_body(rebuild(tree, before, after), func.span)
 
 
 def _clean(buffer: tirx.Var, span: tvm.ir.Span | None) -> tirx.Stmt:

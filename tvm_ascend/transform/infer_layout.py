@@ -10,7 +10,7 @@ from tvm.tirx.transform.function_pass import prim_func_pass
 
 from tvm_ascend.errors import LayoutContradiction, NotAMatrix
 from tvm_ascend.isa.instr import Space
-from tvm_ascend.language.ops import key_of
+from tvm_ascend.language.ops import TILE_OPS, key_of
 from tvm_ascend.layout.scope import space_of
 from tvm_ascend.transform.notes import note
 from tvm_ascend.transform.tile_args import as_region, is_const
@@ -35,17 +35,21 @@ class InferLayout:
 
     L1 and L0C are NZ, L0A is ZZ of A[m, k] and L0B is ZN of B[k, n]; ``ascend.transposed`` marks an
     operand whose tile is written [k, m] or [n, k]. Each change of layout on the way in is noted
-    with its bytes. A buffer that has a layout keeps it. Runs after InferScope.
+    with its bytes. A buffer that has a layout keeps it, and one that only instructions written by
+    hand use has the layout that those give it. Runs after InferScope.
     """
 
     def transform_function(
         self, func: tirx.PrimFunc, _mod: tvm.IRModule, _ctx: object
     ) -> tirx.PrimFunc:
         transposed, notes = _read(func)
+        by_hand = _by_hand(func)
 
         def annotate(alloc: tirx.AllocBuffer):
             space = space_of(alloc.buffer)
             if space not in LAYOUT_OF_SPACE or LAYOUT in alloc.annotations:
+                return alloc
+            if alloc.buffer in by_hand:
                 return alloc
             if not _is_matrix(alloc.buffer):
                 raise NotAMatrix(alloc.buffer.name, list(alloc.buffer.shape), alloc.span)
@@ -55,6 +59,22 @@ class InferLayout:
 
         body = tvm_ffi.structural_map(func.body, [(tirx.AllocBuffer, annotate)])
         return note(func.with_body(body, func.span), *notes)
+
+
+def _by_hand(func: tirx.PrimFunc) -> set:
+    """The buffers that instructions use and no tile operation."""
+    users: dict[bool, set] = {True: set(), False: set()}
+
+    def seen(stmt: tirx.Evaluate) -> None:
+        key = key_of(stmt)
+        if key is None:
+            return
+        for arg in stmt.value.args:
+            if hasattr(arg, "source"):
+                users[key in TILE_OPS].add(arg.source)
+
+    tvm_ffi.structural_walk(func.body, [(tirx.Evaluate, seen)])
+    return users[False] - users[True]
 
 
 def _is_matrix(buffer) -> bool:

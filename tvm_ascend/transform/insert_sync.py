@@ -7,6 +7,7 @@ import tvm
 from tvm import tirx
 from tvm.tirx.transform.function_pass import prim_func_pass
 
+from tvm_ascend.language.core_sides import on_each_core
 from tvm_ascend.language.ops import call
 from tvm_ascend.target import chip_of
 from tvm_ascend.transform.notes import note
@@ -47,23 +48,27 @@ class InsertSync:
     memory is covered. Loops are cut to as many iterations as buffers have versions; a run with
     vector clocks says what is still open, and at the end every sync that can go has gone.
 
-    Runs after PlanMemory. A kernel that has flags or barriers of its own is left alone: then all
-    order is the author's.
+    Runs after PlanMemory. A program that has flags or barriers of its own is left alone: then all
+    order is the author's. Flags between cores are always the author's and stay where they are.
     """
 
     def transform_function(
         self, func: tirx.PrimFunc, _mod: tvm.IRModule, _ctx: object
     ) -> tirx.PrimFunc:
-        if any(step.sync for step in steps(build(func.body))):
-            func = note(func, "InsertSync: the kernel has flags of its own, none were added")
-            return func.with_attr(OWN_FLAGS, True)
-        chip = chip_of(func)
-        tree = build(hoist_scalar_reads(func.body))
-        fractals = int(chip.constants["MMAD_BARRIER_FRACTALS"])
-        requirements = Requirements(read_program(tree), fractals * chip.cube_block**2)
-        syncs = Search(requirements, chip.usable_event_ids).run()
-        before, after = (_statements(actions) for actions in placed(syncs))
-        return func.with_body(rebuild(tree, before, after))
+        return on_each_core(func, _ordered)
+
+
+def _ordered(func: tirx.PrimFunc) -> tirx.PrimFunc:
+    if any(step.sync for step in steps(build(func.body))):
+        func = note(func, "InsertSync: the kernel has flags of its own, none were added")
+        return func.with_attr(OWN_FLAGS, True)
+    chip = chip_of(func)
+    tree = build(hoist_scalar_reads(func.body))
+    fractals = int(chip.constants["MMAD_BARRIER_FRACTALS"])
+    requirements = Requirements(read_program(tree), fractals * chip.cube_block**2)
+    syncs = Search(requirements, chip.usable_event_ids).run()
+    before, after = (_statements(actions) for actions in placed(syncs))
+    return func.with_body(rebuild(tree, before, after))
 
 
 def _statements(actions: Placed) -> dict[Node, list[tirx.Stmt]]:

@@ -13,12 +13,12 @@ from tvm.tirx.transform.function_pass import prim_func_pass
 
 from tvm_ascend.errors import IssueAheadValue
 from tvm_ascend.isa.instr import CoreType, Pipe, Space
+from tvm_ascend.language.core_sides import CORE_TYPE
 from tvm_ascend.language.loops import NUM_STAGES
 from tvm_ascend.transform.fresh_copy import fresh_copy
 from tvm_ascend.transform.insert_sync import OWN_FLAGS
 from tvm_ascend.transform.map_cores import DECISIONS, OPTIONS
 from tvm_ascend.transform.notes import note
-from tvm_ascend.transform.split_cores import CORE_TYPE
 from tvm_ascend.transform.sync.alternate import flags_alternate
 from tvm_ascend.transform.sync.program import Program, read_structure
 from tvm_ascend.transform.sync.tree import (
@@ -64,8 +64,8 @@ class IssueAhead:
             work(k)
 
     The scalar unit issues in program order and stops at a full queue, and the work on one L1 tile
-    fills that of MTE1: loads behind it reach MTE2 late. The last iteration issues the loads of the
-    first one of the next tile where the loop stands in a loop over tiles.
+    fills that of MTE1: loads behind it reach MTE2 late. The last iteration issues the loads of
+    the first one of the loop's next run, if it stands in a loop, with what that one loads first.
 
     Every queue gets the same entries in the same order as before, and every wait the same set (but
     for flags raised in advance, which the first loads need no more), so what is ordered stays
@@ -92,22 +92,19 @@ class IssueAhead:
 
 def _moved(func: tirx.PrimFunc) -> tirx.PrimFunc:
     """The function with its loads as far ahead as they can be shown to be safe, and a note."""
-    name = ""
-    for across in (True, False):
+    levels = len(_loads(func).levels)
+    for count in range(levels, 0, -1):
         loads = _loads(func)
-        if loads is None:
-            return func
-        name = loads.loop.var.name
-        if not across:
-            loads.tiles = None
-        elif loads.tiles is None:
-            continue
-        moved = _without_idle(loads.moved(func))
+        moved = _without_idle(loads.moved(func, count))
+        names = [f"`{level.loop.var.name}`" for level in loads.levels]
         if flags_alternate(moved):
-            where = f" and from one `{loads.tiles.var.name}` to the next" if across else ""
-            text = f"loads of loop `{name}` are issued one iteration ahead{where}"
+            beyond = "".join(f" and from one {name} to the next" for name in names[1:count])
+            text = f"loads of loop {names[0]} are issued one iteration ahead{beyond}"
             return note(moved, f"IssueAhead: {text}")
-    return note(func, f"IssueAhead: loads of loop `{name}` stay, ahead they would not be safe")
+    if levels:
+        text = f"loads of loop {names[0]} stay, ahead they would not be safe"
+        return note(func, f"IssueAhead: {text}")
+    return func
 
 
 def _without_idle(func: tirx.PrimFunc) -> tirx.PrimFunc:
@@ -120,92 +117,113 @@ def _without_idle(func: tirx.PrimFunc) -> tirx.PrimFunc:
 
 
 @dataclass
-class _Loads:
-    """What moves: ``group`` are the statements of ``loop`` that only the queue of MTE2 sees.
+class _Level:
+    """A loop and what moves of its body: the statements that only the queue of MTE2 sees.
 
-    ``tiles`` is the loop around, if the last iteration may load for its next one.
+    In a loop around another that loads they stand before that one.
     """
 
-    tree: Seq
     loop: Loop
     group: list[Node]
-    tiles: Loop | None
 
-    def moved(self, func: tirx.PrimFunc) -> tirx.PrimFunc:
-        """The function with the loads one iteration ahead."""
-        loop, tiles = self.loop.stmt, self.tiles.stmt if self.tiles else None
-        body = self.loop.body
-        allocs = [c for c in body.children if self._allocates(c)]
-        body.children = [c for c in body.children if c not in (*self.group, *allocs)]
-        start = {loop.loop_var: loop.min}
-        other = None
-        if tiles is not None:
-            following = self._at({**start, tiles.loop_var: tiles.loop_var + 1})
-            other = tirx.IfThenElse(continues(tiles), _sequence(following), None, loop.span)
-            start[tiles.loop_var] = tiles.min
-        ahead = self._at({loop.loop_var: loop.loop_var + 1})
-        ahead = tirx.IfThenElse(continues(loop), _sequence(ahead), other, loop.span)
-        outermost = self.tiles or self.loop
-        before: dict[Node, list] = {body.children[0]: [ahead]}
-        before[outermost] = [*(c.stmt for c in allocs), *self._at(start)]
+
+@dataclass
+class _Loads:
+    """The loops whose loads can move together, innermost first."""
+
+    tree: Seq
+    levels: list[_Level]
+
+    def moved(self, func: tirx.PrimFunc, count: int) -> tirx.PrimFunc:
+        """The function with the loads of ``count`` loops one iteration ahead."""
+        levels = self.levels[:count]
+        allocs: list[tirx.Stmt] = []
+        for level in reversed(levels):
+            body = level.loop.body
+            own = [c for c in body.children if _allocates(c, level.group)]
+            allocs += [c.stmt for c in own]
+            body.children = [c for c in body.children if c not in (*level.group, *own)]
+        before: dict[Node, list] = {levels[0].loop.body.children[0]: [_ahead(levels, 0)]}
+        first = _statements(levels, {v: s.min for v, s in _loops(levels)})
+        before[levels[-1].loop] = [*allocs, *first]
         return func.with_body(rebuild(self.tree, before, {}), func.span)
 
-    def _allocates(self, node: Node) -> bool:
-        """Whether a node allocates what the group loads into."""
-        if not isinstance(node.stmt, tirx.AllocBuffer):
-            return False
-        used = {a.buffer for s in _steps(self.group) for a in s.accesses}
-        return node.stmt.buffer in used
 
-    def _at(self, values: dict) -> list[tirx.Stmt]:
-        """The group in another iteration."""
-        simplify = [(_FOLDED, sym.Analyzer().simplify)]
-        copies = [fresh_copy(node.stmt, values) for node in self.group]
-        return [tvm_ffi.structural_map(stmt, simplify, order="post") for stmt in copies]
+def _ahead(levels: list[_Level], at: int) -> tirx.Stmt:
+    """The loads of the iteration that follows: of this loop, or of one around it if it ends."""
+    loop = levels[at].loop.stmt
+    values = {v: s.min for v, s in _loops(levels[:at])} | {loop.loop_var: loop.loop_var + 1}
+    other = _ahead(levels, at + 1) if at + 1 < len(levels) else None
+    loads = _sequence(_statements(levels[: at + 1], values))
+    return tirx.IfThenElse(continues(loop), loads, other, loop.span)
+
+
+def _loops(levels: list[_Level]) -> list[tuple[tirx.Var, tirx.For]]:
+    return [(level.loop.stmt.loop_var, level.loop.stmt) for level in levels]
+
+
+def _statements(levels: list[_Level], values: dict) -> list[tirx.Stmt]:
+    """The loads of some loops, outermost first, in another iteration."""
+    simplify = [(_FOLDED, sym.Analyzer().simplify)]
+    nodes = [node for level in reversed(levels) for node in level.group]
+    copies = [fresh_copy(node.stmt, values) for node in nodes]
+    return [tvm_ffi.structural_map(stmt, simplify, order="post") for stmt in copies]
+
+
+def _allocates(node: Node, group: list[Node]) -> bool:
+    """Whether a node allocates what a group loads into."""
+    used = {a.buffer for s in _steps(group) for a in s.accesses}
+    return isinstance(node.stmt, tirx.AllocBuffer) and node.stmt.buffer in used
 
 
 def _sequence(stmts: list[tirx.Stmt]) -> tirx.Stmt:
     return tirx.SeqStmt(stmts) if len(stmts) > 1 else stmts[0]
 
 
-def _loads(func: tirx.PrimFunc) -> _Loads | None:
-    """The innermost pipelined loop that loads L1 tiles, if its loads can be told apart."""
+def _loads(func: tirx.PrimFunc) -> _Loads:
+    """The innermost pipelined loop that loads L1 tiles, and those around it that may join."""
     tree = build(func.body)
     program = read_structure(tree)
     for loop in reversed(list(program.counters)):
-        group = _group(loop, program)
-        if group:
-            around = loop.home.owner
-            tiles = around if _is_loop_of_tiles(around, loop, program) else None
-            return _Loads(tree, loop, group, tiles)
-    return None
+        levels = [_Level(loop, _group(loop, program))]
+        if not levels[0].group:
+            continue
+        while (around := _around(levels[-1].loop, program)) is not None:
+            levels.append(around)
+        return _Loads(tree, levels)
+    return _Loads(tree, [])
 
 
 def _group(loop: Loop, program: Program) -> list[Node]:
     """The loads of a loop's body and their flags; empty if it has none that can move."""
-    counter = program.counters[loop]
-    pipelined = isinstance(loop.stmt, tirx.For) and int(loop.stmt.annotations.get(NUM_STAGES, 1))
-    if not pipelined or pipelined < 2 or counter.least < 1 or counter.most < 2:
+    if not _runs(loop, program) or int(loop.stmt.annotations.get(NUM_STAGES, 1)) < 2:
         return []
     children = loop.body.children
     group = [c for c in children if _is_load(c)]
     stays = [c for c in children if c not in group]
-    if _scalar(loop.body) or any(_touches_mte2(s) for s in _steps(stays)):
+    if any(_touches_mte2(s) for s in _steps(stays)):
         return []
     into_l1 = any(a.space is Space.L1 and a.writes for s in _steps(group) for a in s.accesses)
     works = any(s.pipe is not None for s in _steps(stays))
     return group if into_l1 and works else []
 
 
-def _is_loop_of_tiles(around: Node | None, loop: Loop, program: Program) -> bool:
-    """Whether nothing but ``loop`` loads in the loop around it, so that it may load across."""
-    if not isinstance(around, Loop) or not isinstance(around.stmt, tirx.For):
-        return False
-    counter = program.counters[around]
-    if counter.least < 1 or counter.most < 2 or _scalar(around.body):
-        return False
+def _around(loop: Loop, program: Program) -> _Level | None:
+    """The loop around, if whatever it loads stands before ``loop``."""
+    around = loop.home.owner
+    if not isinstance(around, Loop) or not _runs(around, program):
+        return None
     beside = [c for c in around.body.children if c is not loop]
-    return not any(_touches_mte2(s) for s in _steps(beside))
+    group = [c for c in beside if _is_load(c) and c.index < loop.index]
+    stays = [c for c in beside if c not in group]
+    return None if any(_touches_mte2(s) for s in _steps(stays)) else _Level(around, group)
+
+
+def _runs(loop: Loop, program: Program) -> bool:
+    """Whether a loop runs at least once, twice perhaps, and the scalar unit only issues in it."""
+    counter = program.counters[loop]
+    counted = isinstance(loop.stmt, tirx.For) and counter.least >= 1 and counter.most >= 2
+    return counted and not _scalar(loop.body)
 
 
 def _steps(nodes: list[Node]) -> Iterator[Step]:

@@ -19,7 +19,7 @@ from tvm_ascend.errors import (
 )
 from tvm_ascend.isa.instr import Instr, Operand, Param, Space
 from tvm_ascend.isa.table import TABLE
-from tvm_ascend.transform.split_cores import CORE_TYPE
+from tvm_ascend.language.core_sides import core_type_of, on_each_core
 from tvm_ascend.transform.sync.access import Access, instruction
 from tvm_ascend.transform.sync.program import Program, read_program
 from tvm_ascend.transform.sync.tree import Branch, Step, build
@@ -37,11 +37,14 @@ class Legalize:
     def transform_function(
         self, func: tirx.PrimFunc, _mod: tvm.IRModule, _ctx: object
     ) -> tirx.PrimFunc:
-        program = read_program(build(func.body))
-        core = str(func.attrs[CORE_TYPE])
-        for step in program.rows:
-            _check(program, step, core)
-        return func
+        return on_each_core(func, _checked)
+
+
+def _checked(func: tirx.PrimFunc) -> tirx.PrimFunc:
+    program = read_program(build(func.body))
+    for step in program.rows:
+        _check(program, step, core_type_of(func))
+    return func
 
 
 def _check(program: Program, step: Step, core: str) -> None:

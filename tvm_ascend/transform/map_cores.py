@@ -14,6 +14,7 @@ from tvm.tirx.transform.function_pass import prim_func_pass
 from tvm_ascend.errors import BadTile, EmptyGrid, NestedGrid, NoThreads, NoUnitForDtype
 from tvm_ascend.isa.instr import CoreType, Space
 from tvm_ascend.isa.table import TABLE
+from tvm_ascend.language.kernel import SUB_BLOCK
 from tvm_ascend.language.loops import MAX_STAGES, NUM_STAGES
 from tvm_ascend.language.ops import key_of
 from tvm_ascend.layout.scope import space_of
@@ -23,6 +24,7 @@ OPTIONS = "ascend.options"
 DECISIONS = "ascend.decisions"
 GRID = "ascend.grid"
 DEFAULT_NUM_STAGES = 2
+_GRID_TAGS = ("blockIdx.", SUB_BLOCK)
 _CUBE_SPACES = (Space.L1, Space.L0A, Space.L0B, Space.L0C)
 
 
@@ -64,7 +66,7 @@ def _thread_axis(stmt: object) -> _Axis | None:
 def _peel(body: tirx.Stmt) -> tuple[list[_Axis], tirx.Stmt]:
     """Split a kernel into its grid dimensions, outermost first, and what runs for each point."""
     grid = []
-    while (axis := _thread_axis(body)) is not None and axis.tag.startswith("blockIdx."):
+    while (axis := _thread_axis(body)) is not None and axis.tag.startswith(_GRID_TAGS):
         grid.append(axis)
         body = body.body
 
@@ -100,6 +102,12 @@ def _points(grid: list[_Axis], flat: tvm.ir.Expr) -> dict[tvm.ir.Var, tvm.ir.Exp
     return {v: e if v.ty == e.ty else tirx.Cast(str(v.ty.dtype), e) for v, e in points.items()}
 
 
+def _bound(var, extent, tag: str, body: tirx.Stmt, span: tvm.ir.Span | None) -> tirx.AttrStmt:
+    """Bind a variable to a thread axis."""
+    axis = tirx.IterVar(tvm.ir.Range(0, extent), var, tirx.IterVar.ThreadIndex, tag)
+    return tirx.AttrStmt(axis, "thread_extent", extent, body, span)
+
+
 def num_stages(func: tirx.PrimFunc) -> int:
     """Return how many copies of a tile a pipelined loop keeps.
 
@@ -129,7 +137,8 @@ class MapCores:
             body(block + step * 48)
 
     Runs first. A grid of several dimensions is flattened; a function without a grid runs on one
-    core.
+    core. Blocks of AI Cores (``is_npu``) are spread over those; the number of the Vector core stays
+    bound below the block.
     """
 
     def transform_function(
@@ -137,12 +146,14 @@ class MapCores:
     ) -> tirx.PrimFunc:
         _check_dtypes(func)
         grid, body = _peel(func.body)
+        sub = [axis for axis in grid if axis.tag == SUB_BLOCK]
+        grid = [axis for axis in grid if axis not in sub]
         total: tvm.ir.Expr = tirx.IntImm("int32", 1)
         for axis in grid:
             total = total * axis.extent
         if isinstance(total, tirx.IntImm) and int(total) < 1:
             raise EmptyGrid(tuple(a.extent for a in grid), grid[0].span)
-        cores = chip_of(func).cores(core_type_of(body))
+        cores = chip_of(func).cores("AIC" if sub else core_type_of(body))
         launched = min(int(total), cores) if isinstance(total, tirx.IntImm) else cores
         span = grid[0].span if grid else func.span
         block = tirx.Var("block", "int32")
@@ -159,9 +170,8 @@ class MapCores:
             body = tirx.For(
                 loop[0], 0, loop[1], tirx.ForKind.SERIAL, body, None, annotations, span=span
             )
-        axis = tirx.IterVar(
-            tvm.ir.Range(0, launched), block, tirx.IterVar.ThreadIndex, "blockIdx.x"
-        )
-        body = tirx.AttrStmt(axis, "thread_extent", launched, body, span)
+        for part in sub:
+            body = _bound(part.var, part.extent, part.tag, body, part.span)
+        body = _bound(block, launched, "blockIdx.x", body, span)
         decisions = {**func.attrs.get(DECISIONS, {}), "num_stages": num_stages(func)}
         return func.with_body(body, func.span).with_attr({GRID: launched, DECISIONS: decisions})

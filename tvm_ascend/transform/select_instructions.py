@@ -8,7 +8,7 @@ import tvm_ffi
 from tvm import sym, tirx
 from tvm.tirx.transform.function_pass import prim_func_pass
 
-from tvm_ascend.errors import where
+from tvm_ascend.errors import TileByHand, where
 from tvm_ascend.hw.chip import ChipSpec
 from tvm_ascend.isa.instr import Space
 from tvm_ascend.language.loops import NUM_STAGES, is_parallel
@@ -162,6 +162,7 @@ class _Selector:
     def evaluate(self, stmt: tirx.Evaluate, _mutator: object) -> tirx.Stmt:
         key = key_of(stmt)
         if key not in TILE_OPS:
+            self.refuse_tiles(stmt)
             return stmt
         ctx, call = self.context(stmt.span), stmt.value
         spaces = [space_of(a.source) for a in call.args if hasattr(a, "source")]
@@ -174,6 +175,12 @@ class _Selector:
         except NotVectorizable as reason:
             self.report(key.removeprefix("tile_"), stmt.span, reason)
         return scalar_tile_op(ctx, call)
+
+    def refuse_tiles(self, stmt: tirx.Evaluate) -> None:
+        """An instruction written by hand cannot know where the elements of a Cube tile are."""
+        for arg in getattr(stmt.value, "args", ()):
+            if getattr(arg, "source", None) in self.cube.tiles:
+                raise TileByHand(key_of(stmt), arg.source.name, stmt.span)
 
     def context(self, span: tvm.ir.Span | None) -> Selection:
         return Selection(self.chip, self.analyzer, span, self.room)

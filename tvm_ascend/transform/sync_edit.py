@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""List the flag pairs and barriers of a function, and take them out one at a time."""
+"""List the flags and barriers of a function, and take them out one at a time."""
 
 from __future__ import annotations
 
@@ -8,18 +8,34 @@ from dataclasses import dataclass, field
 
 from tvm import tirx
 
+from tvm_ascend.isa.cross_core import FLAGS
 from tvm_ascend.isa.instr import Pipe
+from tvm_ascend.language.core_sides import scope_of
+from tvm_ascend.transform.sync.access import instruction
 from tvm_ascend.transform.sync.program import Program, read_structure
-from tvm_ascend.transform.sync.tree import Branch, Loop, Node, Seq, Step, bodies, build, rebuild
+from tvm_ascend.transform.sync.tree import (
+    Branch,
+    Loop,
+    Node,
+    Seq,
+    Step,
+    Wrap,
+    bodies,
+    build,
+    rebuild,
+)
+
+SET, WAIT = FLAGS
 
 
 @dataclass(frozen=True)
 class SyncInfo:
-    """One flag pair or barrier.
+    """One flag pair or barrier, or one flag between cores.
 
-    ``kind`` is ``"flag"`` or ``"barrier"``, ``event`` the HardEvent or the pipe. ``statements`` are
-    all its set_flag and wait_flag statements (or the one barrier) in program order, ``first`` and
-    ``second`` the instructions before the set and behind the wait.
+    ``kind`` is ``"flag"``, ``"barrier"`` or ``"cross-core"``, ``event`` the HardEvent, the pipe, or
+    the mode and pipe of a cross-core flag. ``statements`` are all that set it or wait for it (or
+    the one barrier) in program order, ``first`` and ``second`` the instructions before the set and
+    behind the wait.
     """
 
     kind: str
@@ -41,7 +57,7 @@ def without_sync(func: tirx.PrimFunc, index: int) -> tirx.PrimFunc:
 
 
 def sync_statements(func: tirx.PrimFunc) -> list[tirx.Stmt]:
-    """Every single set_flag, wait_flag and pipe_barrier statement, in program order."""
+    """Every single statement that sets a flag, waits for one or is a barrier, in program order."""
     return [step.stmt for step in _sync_steps(build(func.body))]
 
 
@@ -64,7 +80,7 @@ def _drop(seq: Seq, gone: set[Step]) -> None:
 
 
 def _sync_steps(tree: Seq) -> list[Step]:
-    return [step for step in _all_steps(tree) if step.sync]
+    return [step for step in _all_steps(tree) if step.sync or step.cross_core]
 
 
 def _all_steps(seq: Seq) -> Iterator[Step]:
@@ -95,6 +111,7 @@ def _read(func: tirx.PrimFunc) -> tuple[Seq, list[_Group]]:
     tree = build(func.body)
     matcher = _Matcher(read_structure(tree))
     matcher.sequence(tree, ())
+    matcher.join_cores()
     order = {step: i for i, step in enumerate(_all_steps(tree))}
     found: dict[Step, _Group] = {}
     for step in _sync_steps(tree):
@@ -106,6 +123,8 @@ def _read(func: tirx.PrimFunc) -> tuple[Seq, list[_Group]]:
 
 
 def _info(group: list[Step], order: dict[Step, int]) -> SyncInfo:
+    if group[0].cross_core:
+        return _cross_core_info(group, order)
     event = event_of(group[0])
     sources, targets = (event, event) if "_" not in event else event.split("_")
     sets = [s for s in group if s.sync == "set_flag"]
@@ -119,6 +138,25 @@ def _info(group: list[Step], order: dict[Step, int]) -> SyncInfo:
     return SyncInfo(kind, event, tuple(s.stmt for s in group), first, second)
 
 
+def _cross_core_info(group: list[Step], order: dict[Step, int]) -> SyncInfo:
+    sets = [s for s in group if s.cross_core == SET]
+    waits = [s for s in group if s.cross_core == WAIT]
+    if sets:
+        mode, pipe = (str(a.value) for a in sets[0].stmt.value.args[:2])
+        event = f"mode {mode} {pipe}"
+    else:
+        pipe, event = "ALL", instruction(group[0].stmt).name
+    first = _nearest(order, (sets or group)[0], pipe, -1)
+    second = _nearest(order, (waits or group)[0], "ALL", 1)
+    return SyncInfo("cross-core", event, tuple(s.stmt for s in group), first, second)
+
+
+def _scope(step: Step) -> Wrap | None:
+    """The scope of a mixed kernel that a step is in."""
+    owners = (seq.owner for seq in step.home.chain())
+    return next((o for o in owners if o is not None and scope_of(o.stmt) is not None), None)
+
+
 def _depth(step: Step) -> int:
     return len(step.home.loops())
 
@@ -126,7 +164,8 @@ def _depth(step: Step) -> int:
 def _nearest(order: dict[Step, int], at: Step, pipe: str, way: int) -> tirx.Stmt | None:
     """The closest instruction of a pipe (or of ALL) before (-1) or behind (1) a step."""
     pipes = list(Pipe) if pipe == "ALL" else [Pipe(pipe)]
-    rivals = [s for s in order if s.pipe in pipes and (order[s] - order[at]) * way > 0]
+    near = [s for s in order if (order[s] - order[at]) * way > 0 and _scope(s) is _scope(at)]
+    rivals = [s for s in near if s.pipe in pipes and not s.cross_core]
     return min(rivals, key=lambda s: abs(order[s] - order[at])).stmt if rivals else None
 
 
@@ -137,6 +176,7 @@ class _Matcher:
         self.program = program
         self.up: dict[tuple, Step] = {}
         self.parent: dict[Step, Step] = {}
+        self.raised: dict[Step, set] = {}
 
     def root(self, step: Step) -> Step:
         while step in self.parent:
@@ -150,6 +190,12 @@ class _Matcher:
     def _node(self, node: Node, point: tuple[int, ...]) -> None:
         if isinstance(node, Step) and node.sync in ("set_flag", "wait_flag"):
             self._flag(node, point)
+        elif isinstance(node, Step) and node.cross_core in (SET, WAIT):
+            self.raised.setdefault(node, set()).add(self.program.flag_id(node, point))
+        elif isinstance(node, Wrap):  # the scopes of a mixed kernel have flags of their own
+            up, self.up = self.up, {}
+            self.sequence(node.body, point)
+            self.up = up
         elif isinstance(node, Loop):
             for k in range(self.program.counters[node].cut):
                 self.sequence(node.body, (*point, k))
@@ -170,6 +216,19 @@ class _Matcher:
         if step.sync == "set_flag":
             self.up[token] = step
         elif other is not None:
-            a, b = self.root(other), self.root(step)
-            if a is not b:
-                self.parent[b] = a
+            self._join(other, step)
+
+    def join_cores(self) -> None:
+        """Join the statements of flags between cores that share an id."""
+        sets = [s for s in self.raised if s.cross_core == SET]
+        for step in (s for s in self.raised if s.cross_core == WAIT):
+            for other in sets:
+                crosses = str(other.stmt.value.args[0].value) == "2"
+                hears = (_scope(other) is not _scope(step)) == crosses
+                if hears and self.raised[other] & self.raised[step]:
+                    self._join(other, step)
+
+    def _join(self, one: Step, other: Step) -> None:
+        a, b = self.root(one), self.root(other)
+        if a is not b:
+            self.parent[b] = a

@@ -30,6 +30,7 @@ from tvm_ascend.tune.space import Space
 _UNBOUNDED = 2**31
 _STAGES = "ascend.num_stages"
 _PATHS = ("gm_l1", "l1_l0a", "l1_l0b", "l0c_gm", "gm_ub", "ub_gm")
+_INTO_L0 = ("l1_l0a", "l1_l0b")
 _MEMORIES = ("l1", "l0a", "l0b", "l0c", "ub")
 _PER_BLOCK = (
     *(f"{path}_{what}" for path in _PATHS for what in ("ops", "bytes", "rows")),
@@ -37,7 +38,7 @@ _PER_BLOCK = (
     *("fill_ops", "reduce_ops", "reduce_elements", "scalar_stores"),
     *(f"{memory}_{what}" for memory in _MEMORIES for what in ("bytes", "copies")),
 )
-NAMES = (*_PER_BLOCK, "grid", "waves", "idle_share")
+NAMES = (*_PER_BLOCK, *(f"{path}_per_load" for path in _INTO_L0), "grid", "waves", "idle_share")
 """Feature names, in the order of the vector that ``features_of`` returns."""
 
 
@@ -45,6 +46,8 @@ def features_of(func: tirx.PrimFunc, chip: ChipSpec) -> np.ndarray:
     """Features of one tile program.
 
     Amounts are those of one block of the grid, as log2(1 + x), so that a tree splits on ratios.
+    Cube steps for one load of each operand into L1 are given as well: a tree that splits on one
+    feature at a time needs many samples to find the ratio of two.
     """
     count = _Count()
     tvm_ffi.structural_visit(
@@ -61,7 +64,9 @@ def features_of(func: tirx.PrimFunc, chip: ChipSpec) -> np.ndarray:
     waves = ceildiv(count.grid, cores)
     idle = 1 - count.grid / (waves * min(cores, count.grid))
     amounts = [math.log2(1 + count.amounts[name]) for name in _PER_BLOCK]
-    return np.array([*amounts, math.log2(count.grid), math.log2(waves), idle], dtype="float32")
+    ratios = [math.log2(count.per_load(path)) for path in _INTO_L0]
+    blocks = math.log2(count.grid), math.log2(waves), idle
+    return np.array([*amounts, *ratios, *blocks], dtype="float32")
 
 
 class _Count:
@@ -70,9 +75,16 @@ class _Count:
     def __init__(self) -> None:
         self.amounts: dict[str, float] = defaultdict(float)
         self.grid = 1
+        self._copies: dict[tuple[str, tirx.Var], int] = defaultdict(int)
         self._bounds = Analyzer()
         self._times = 1
         self._depth = 1
+
+    def per_load(self, path: str) -> float:
+        """Copies from L1 to L0 for each load of the tiles that they read; 1 if there are none."""
+        tiles = {source: count for (way, source), count in self._copies.items() if way == path}
+        loads = sum(self._copies["gm_l1", tile] for tile in tiles)
+        return sum(tiles.values()) / loads if loads else 1.0
 
     def grid_of(self, stmt: tirx.AttrStmt, visitor) -> None:
         if stmt.attr_key == "thread_extent":
@@ -117,6 +129,7 @@ class _Count:
         path = f"{_memory(src.source)}_{_memory(dst.source)}"
         shape = self._extents(src)
         outer = src if _memory(src.source) == "gm" else dst
+        self._copies[path, (dst if path == "gm_l1" else src).source] += self._times
         self.amounts[f"{path}_ops"] += self._times
         self.amounts[f"{path}_bytes"] += self._times * math.prod(shape) * _itemsize(outer.source)
         self.amounts[f"{path}_rows"] += self._times * math.prod(shape[:-1])

@@ -162,7 +162,7 @@ void multiply(const Call& call, Memories& memories) {
   thread_local std::vector<Acc> rows;
   const Shape shape(call);
   const int64_t k = shape.k1 * shape.k0;
-  if (k == 0) return;
+  if (shape.m == 0 || shape.n == 0 || k == 0) return;
   unpack_a(shape, memories.operand<const In>(call, 1), &rows);
   round_to_hf32(call, &rows);
   const auto column = [&, &rows = rows](int64_t j) {

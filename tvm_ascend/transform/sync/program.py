@@ -11,6 +11,7 @@ import tvm
 import tvm_ffi
 from tvm import tirx
 
+from tvm_ascend.isa.cross_core import FLAGS
 from tvm_ascend.isa.instr import Space
 from tvm_ascend.transform.sync.access import Access
 from tvm_ascend.transform.sync.affine import MOST_VERSIONS, Form, Interval, Reader
@@ -238,6 +239,8 @@ class _Measure:
             self.reader.define(stmt.var, known)
         if step.sync in ("set_flag", "wait_flag"):
             self.program.ids[step] = self.reader.read(stmt.value.args[1])
+        if step.cross_core in FLAGS:
+            self.program.ids[step] = self.reader.read(stmt.value.args[-1])
         if self.accesses:
             self.program.rows[step] = [self._rows(access, nest) for access in step.accesses]
 

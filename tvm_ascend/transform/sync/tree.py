@@ -12,11 +12,12 @@ from tvm import sym, tirx
 from tvm.ir import Op
 
 from tvm_ascend.errors import LoopConditionOnChip
-from tvm_ascend.isa import sync
+from tvm_ascend.isa import cross_core, sync
 from tvm_ascend.isa.instr import Pipe, Space
 from tvm_ascend.transform.sync.access import Access, accesses_of, instruction
 
 SYNC_KEYS = tuple(row.key for row in sync.ROWS)
+CROSS_CORE_KEYS = tuple(row.key for row in cross_core.ROWS)
 JUMPS = ("tirx.break_loop", "tirx.continue_loop")
 
 
@@ -37,11 +38,16 @@ class Node:
 
 @dataclass(eq=False)
 class Step(Node):
-    """A statement without a body. ``sync`` is the key of a set_flag, wait_flag or pipe_barrier."""
+    """A statement without a body.
+
+    ``sync`` is the key of a set_flag, wait_flag or pipe_barrier, ``cross_core`` that of a row which
+    orders cores.
+    """
 
     accesses: list[Access] = field(default_factory=list)
     pipe: Pipe | None = None
     sync: str = ""
+    cross_core: str = ""
 
     @property
     def queue(self) -> Pipe:
@@ -120,7 +126,7 @@ def rebuild(seq: Seq, before: dict[Node, list], after: dict[Node, list]) -> tirx
     out: list[tirx.Stmt] = []
     for child in seq.children:
         out += [*before.get(child, ()), _node(child, before, after), *after.get(child, ())]
-    return out[0] if len(out) == 1 else tirx.SeqStmt(out)
+    return tirx.SeqStmt(out) if len(out) > 1 else next(iter(out), tirx.Evaluate(0))
 
 
 def _node(node: Node, before: dict, after: dict) -> tirx.Stmt:
@@ -210,6 +216,7 @@ def _step(stmt: tirx.Stmt) -> Step:
     if row is not None and row.key in SYNC_KEYS:
         return Step(stmt, sync=row.key)
     if row is not None:
-        return Step(stmt, accesses=accesses_of(stmt), pipe=row.pipe)
+        between = row.key if row.key in CROSS_CORE_KEYS else ""
+        return Step(stmt, accesses=accesses_of(stmt), pipe=row.pipe, cross_core=between)
     accesses = accesses_of(stmt)
     return Step(stmt, accesses=accesses, pipe=Pipe.S if accesses else None)

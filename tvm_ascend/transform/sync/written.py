@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 from tvm import tirx
 
+from tvm_ascend.isa.cross_core import BARRIERS
 from tvm_ascend.isa.instr import Pipe
+from tvm_ascend.language.core_sides import programs
 from tvm_ascend.target import chip_of
 from tvm_ascend.transform.sync.machine import NUMBER, Action, Machine, Placed, Violation
 from tvm_ascend.transform.sync.program import Program, read_program
@@ -33,8 +35,14 @@ class _Written(Action):
 def unordered(func: tirx.PrimFunc) -> Violation | None:
     """The first two instructions that conflict and that no sync of the function orders.
 
-    Accesses whose addresses are not known count as conflicts.
+    Accesses whose addresses are not known count as conflicts. In a mixed kernel each kind of core
+    is looked at alone: flags between cores are not.
     """
+    found = (_unordered(program) for program in programs(func))
+    return next((violation for violation in found if violation is not None), None)
+
+
+def _unordered(func: tirx.PrimFunc) -> Violation | None:
     chip = chip_of(func)
     tree = build(func.body)
     program = read_program(tree)
@@ -44,7 +52,10 @@ def unordered(func: tirx.PrimFunc) -> Violation | None:
 
 
 def _actions(tree: Seq, program: Program) -> Placed:
-    return {step: [_action(step, program)] for step in steps(tree) if step.sync}
+    found = {step: [_action(step, program)] for step in steps(tree) if step.sync}
+    # A barrier of all cores joins the pipes of each.
+    barriers = [step for step in steps(tree) if step.cross_core in BARRIERS]
+    return found | {step: [Action("barrier_all", 0, 0, step)] for step in barriers}
 
 
 def _action(step: Step, program: Program) -> Action:

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// Feeds random programs to the simulator until the time is up. Every one must end in a report or in
+// an InputError, soon; anything else stops with the seed that repeats it.
+//
+//   fuzz_simulator SECONDS [FIRST_SEED]     a line of counts each minute and at the end
+//   fuzz_simulator --seed SEED              this stream alone, with its texts
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <string>
+
+#include "../sim/inspect.h"
+#include "../sim/launch.h"
+#include "stream.h"
+
+// The sanitizers call these two. A length that no host has is the program's mistake to report, not
+// the sanitizer's.
+extern "C" const char* __asan_default_options() {
+  return "abort_on_error=1:allocator_may_return_null=1";
+}
+extern "C" const char* __ubsan_default_options() { return "abort_on_error=1:print_stacktrace=1"; }
+
+namespace {
+
+using namespace tvm_ascend;  // NOLINT: a program, not a library
+
+constexpr unsigned kMostSeconds = 60;  // of one stream; a hundred times what the slowest takes
+constexpr std::chrono::minutes kBetweenLines(1);
+volatile uint64_t current_seed = 0;
+
+void name_the_seed() {
+  std::fprintf(stderr, "fuzz_simulator --seed %llu repeats it\n",
+               static_cast<unsigned long long>(current_seed));
+}
+
+void aborted(int) {
+  name_the_seed();
+  std::_Exit(1);
+}
+
+void too_long(int) {
+  std::fprintf(stderr, "a stream runs for more than %u seconds\n", kMostSeconds);
+  name_the_seed();
+  std::_Exit(1);
+}
+
+struct Counts {
+  int64_t streams = 0;
+  int64_t instructions = 0;
+  int64_t clean = 0;    // reports without hazards
+  int64_t hazards = 0;  // reports with
+  int64_t refused = 0;  // no report, but a clear error
+};
+
+void show_counts(const Counts& counts) {
+  std::printf("streams %lld instructions %lld clean %lld hazards %lld refused %lld\n",
+              static_cast<long long>(counts.streams), static_cast<long long>(counts.instructions),
+              static_cast<long long>(counts.clean), static_cast<long long>(counts.hazards),
+              static_cast<long long>(counts.refused));
+  std::fflush(stdout);
+}
+
+void run(fuzz::Stream& stream, Counts* counts) {
+  const sim::Program program = sim::Program::parse(stream.program);
+  const sim::Options options = sim::Options::parse(stream.options);
+  std::vector<sim::CallList> lists;
+  const sim::Json calls = sim::Json::parse(stream.calls);
+  for (const sim::Json& list : calls.items()) lists.push_back(sim::parse_calls(list));
+  if (static_cast<int>(lists.size()) != program.grid) throw sim::InputError("not a list per block");
+  sim::Context context(program, options, stream.args(), [] {});
+  std::vector<int64_t> results;
+  sim::run_blocks(context, [&](int block) { sim::issue_list(lists[block], &results); });
+  const sim::Json report = sim::Json::parse(sim::report_json(context));
+  for (const sim::Json& hazard : report.at("hazards").items()) {
+    if (hazard.at("message").as_string().empty()) throw std::logic_error("a hazard says nothing");
+  }
+  for (int64_t count : context.instructions) counts->instructions += count;
+  ++(context.hazards.all().empty() ? counts->clean : counts->hazards);
+}
+
+// Whether the stream ended as it should.
+bool one(uint64_t seed, bool show, Counts* counts) {
+  current_seed = seed;
+  alarm(kMostSeconds);
+  fuzz::Stream stream = fuzz::Generator(seed).stream();
+  if (show)
+    std::printf("%s\n%s\n%s\n", stream.program.c_str(), stream.calls.c_str(),
+                stream.options.c_str());
+  std::fflush(stdout);
+  ++counts->streams;
+  try {
+    run(stream, counts);
+  } catch (const sim::InputError& error) {
+    ++counts->refused;
+    if (show) std::printf("refused: %s\n", error.what());
+    if (*error.what() != 0) return true;
+    std::fprintf(stderr, "an error says nothing\n");
+    name_the_seed();
+    return false;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "an exception that is no InputError: %s\n", error.what());
+    name_the_seed();
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string first = argc > 1 ? argv[1] : "";
+  if (first.empty()) {
+    std::fprintf(stderr, "usage: fuzz_simulator SECONDS [FIRST_SEED] | --seed SEED\n");
+    return 2;
+  }
+  std::signal(SIGALRM, too_long);
+  std::signal(SIGABRT, aborted);
+  const uint64_t seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 0;
+  Counts counts;
+  bool good = true;
+  if (first == "--seed") {
+    good = one(seed, true, &counts);
+  } else {
+    using Clock = std::chrono::steady_clock;
+    const auto end = Clock::now() + std::chrono::seconds(std::atoll(first.c_str()));
+    auto next_line = Clock::now() + kBetweenLines;
+    for (uint64_t i = seed; good && Clock::now() < end; ++i) {
+      good = one(i, false, &counts);
+      if (Clock::now() < next_line) continue;
+      next_line += kBetweenLines;
+      show_counts(counts);
+    }
+  }
+  show_counts(counts);
+  return good ? 0 : 1;
+}
