@@ -58,7 +58,7 @@ struct Context {
   const Options& options;
   std::function<void()> interrupt;  // called now and then; throws to end the launch
   Banks banks;
-  std::vector<CorePlace> places;    // every core of the launch, by its number
+  std::vector<CorePlace> places;  // every core of the launch, by its number
   CrossCore cross_core;
   GlobalMemory gm;
   SiteTable sites;
