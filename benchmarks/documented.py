@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels of public examples, written the same way here, beside the times their authors measured.
 
-``python benchmarks/documented.py [--group NAME] [--json]``. Times and pipe shares are those of
-ASCEND 5.5, measured on 910B1-class chips. Only timing is simulated. Besides the error of each time,
-the table shows the largest difference of a pipe's busy share, and whether the variants of a group
-come out in the measured order. Variants that use what the simulator does not model are listed as
-not modelled, and are in no figure.
+``python benchmarks/documented.py [--group NAME] [--json]``. Times and pipe shares were measured on
+910B1-class chips (5.5 of the project's fact sheet). Only timing is simulated. Besides the error of
+each time, the table shows the largest difference of a pipe's busy share, and whether the variants
+of a group come out in the measured order. Variants that use what the simulator does not model are
+listed as not modelled, and are in no figure.
 """
 
 from __future__ import annotations

