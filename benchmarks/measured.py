@@ -145,6 +145,8 @@ def predict(case: Case) -> Prediction:
             return Prediction(reason=f"{case.kernel} has no kernel for these shapes")
         target = f"huawei/ascend-{case.chip}"
         kernel = tvm_ascend.compile(func, target, options=Options(cache=False))
+        if kernel.artifact.rule == "scalar":
+            return Prediction(reason=f"{case.kernel} fits no unit but the scalar one")
         shapes = [(tuple(int(n) for n in p.shape), numpy_dtype(str(p.dtype))) for p in func.params]
         # Never written: untouched pages of a large tensor take no memory.
         _, report = kernel.run(*(np.empty(s, d) for s, d in shapes), sim=TIMING_ONLY)

@@ -73,7 +73,9 @@ void run(fuzz::Stream& stream, Counts* counts) {
   if (static_cast<int>(lists.size()) != program.grid) throw sim::InputError("not a list per block");
   sim::Context context(program, options, stream.args(), [] {});
   std::vector<int64_t> results;
-  sim::run_blocks(context, [&](int block) { sim::issue_list(lists[block], &results); });
+  sim::run_blocks(context, [&](const sim::CorePlace& place) {
+    sim::issue_list(lists[place.block_idx], &results);
+  });
   const sim::Json report = sim::Json::parse(sim::report_json(context));
   for (const sim::Json& hazard : report.at("hazards").items()) {
     if (hazard.at("message").as_string().empty()) throw std::logic_error("a hazard says nothing");

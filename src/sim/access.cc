@@ -197,7 +197,10 @@ bool counts_elements(const Call& call) {
   return call.registers[Register::mask_counter] != 0 && (op.bits || op.form == Form::Preset);
 }
 
-int64_t counted_elements(const Call& call) { return std::max<int64_t>(0, mask_words(call).low); }
+int64_t counted_elements(const Call& call) {
+  constexpr int64_t kMost = 1 << 20;  // more than any memory holds, so out of bounds all the same
+  return std::clamp<int64_t>(mask_words(call).low, 0, kMost);
+}
 
 int64_t masked_repeats(const Call& call) {
   const int repeat = call.op->repeat;

@@ -181,7 +181,9 @@ bool Core::issue(Call& call) {
   if (op.pipe == Pipe::V) set_mask(call);
   if (body != nullptr && body->cleans != nullptr) cache_.clean(body->cleans(call));
   if (body != nullptr && body->print != nullptr) print(call);
-  if (context_.options.numerics || op.pipe == Pipe::S) run(call, epoch);
+  // One that touches no byte may have an operand anywhere, so nothing looks at its addresses.
+  const bool idle = op.n_operands > 0 && list.empty();
+  if ((context_.options.numerics || op.pipe == Pipe::S) && !idle) run(call, epoch);
   count(call, list);
   time(call);
   return true;
@@ -230,8 +232,9 @@ void Core::set_mask(const Call& call) {
     high = call.params[op.mask + 1];
   } else if (op.mask >= 0) {
     const auto first = [](int64_t lanes) {
-      return lanes >= kMaskLanes / 2 ? int64_t{-1}
-                                     : (int64_t{1} << std::max<int64_t>(0, lanes)) - 1;
+      const uint64_t most =
+          lanes >= kMaskLanes / 2 ? ~uint64_t{0} : (uint64_t{1} << std::max<int64_t>(0, lanes)) - 1;
+      return static_cast<int64_t>(most);
     };
     low = first(call.params[op.mask]);
     high = first(call.params[op.mask] - kMaskLanes / 2);

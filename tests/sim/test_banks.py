@@ -194,5 +194,5 @@ def test_conflicts_hold_the_pipe_and_are_reported_by_statement():
 
 def test_a_layout_that_no_memory_has_is_refused():
     machine = Machine(program={"ub_banks": BANKS | {"groups": 0}})
-    with pytest.raises(Exception, match="1 to 16 groups, not 0"):
+    with pytest.raises(Exception, match="groups of ub_banks is 1 to 16, not 0"):
         machine.run()
