@@ -26,19 +26,22 @@ _C = "".join(f"#include <{name}.h>\n" for name in _STANDARD)
 _CPP = "".join(f"#include <{name}>\n" for name in ("cmath", "cstring", "map", "mutex", "string"))
 
 
-def names_of_headers() -> frozenset[str]:
-    """The names that the headers of this machine's compiler define or declare."""
-    text = _preprocessed("c", _C, "-P")
-    macros = _preprocessed("c", _C, "-dM") + _preprocessed("c++", _CPP, "-dM")
+def names_of_headers(level: str = "-D_GNU_SOURCE") -> frozenset[str]:
+    """The names that the headers of this machine's compiler define or declare.
+
+    ``level``: the compiler flag that says how much beside standard C the headers of C declare.
+    """
+    text = _preprocessed("c", _C, level, "-P")
+    macros = _preprocessed("c", _C, level, "-dM") + _preprocessed("c++", _CPP, "-dM")
     found = set(re.findall(r"\b[A-Za-z]\w*", re.sub(r'"[^"]*"', "", text)))
     return frozenset(found | set(re.findall(r"^#define ([A-Za-z]\w*)", macros, re.MULTILINE)))
 
 
-def _preprocessed(language: str, source: str, flag: str) -> str:
+def _preprocessed(language: str, source: str, *flags: str) -> str:
     found = compiler.find()
     if found is None:
         sys.exit(compiler.wanted())
-    command = [*found, "-x", language, "-D_GNU_SOURCE", "-E", flag, "-"]
+    command = [*found, "-x", language, *flags, "-E", "-"]
     return subprocess.run(command, input=source, capture_output=True, text=True, check=True).stdout
 
 
