@@ -66,3 +66,27 @@ def test_the_vector_unit_agrees(target):
 
     on_vector = compile(cast, out_idx=1)(values)
     assert np.array_equal(on_vector, cast_all("float32", target, count)(values))
+
+
+@pytest.mark.parametrize(("source", "target"), [("int8", "uint8"), ("uint8", "int8")])
+def test_tiles_of_bytes_wrap_where_the_sign_changes(source, target):
+    """The chip's casts go through half and saturate, so the scalar unit takes these."""
+
+    @T.prim_func
+    def by_element(A: T.Tensor((64,), source), B: T.Tensor((64,), target)):
+        with T.Kernel(1):
+            tile = T.alloc_fragment((64,), source)
+            T.copy(A[0:64], tile)
+            for i in T.Parallel(64):
+                B[i] = T.cast(tile[i], target)
+
+    @T.prim_func
+    def by_copy(A: T.Tensor((64,), source), B: T.Tensor((64,), target)):
+        with T.Kernel(1):
+            tile = T.alloc_fragment((64,), target)
+            T.copy(A[0:64], tile)
+            T.copy(tile, B[0:64])
+
+    values = np.arange(-32, 32, dtype="int64").astype(source) * 4
+    for func in (by_element, by_copy):
+        assert np.array_equal(compile(func, out_idx=1)(values), values.astype(target))

@@ -24,8 +24,11 @@ def test_float_is_not_rounded_before_it_becomes_an_int():
     assert (first, mode) == ("int16", "CAST_TRUNC")
 
 
-@pytest.mark.parametrize(("source", "target"), [("int32", "int8"), ("int32", "int16")])
-def test_integers_do_not_narrow(source, target):
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [("int32", "int8"), ("int32", "int16"), ("int8", "uint8"), ("uint8", "int8")],
+)
+def test_integers_only_widen(source, target):
     assert cast_path(source, target) is None
 
 

@@ -48,7 +48,7 @@ def cast_path(source: str, target: str) -> tuple[tuple[str, str], ...] | None:
     """Return the steps ``(dtype, round mode)`` from one dtype to another, or None."""
     if source == target:
         return ()
-    if not _is_float(source) and not _is_float(target) and itemsize(target) < itemsize(source):
+    if not _is_float(source) and not _is_float(target) and itemsize(target) <= itemsize(source):
         return None
     queue: list[tuple[int, str, tuple]] = [(0, source, ())]
     seen = set()
