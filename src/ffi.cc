@@ -116,43 +116,43 @@ std::vector<ffi::Any> place_words(const sim::Program& program, const sim::CorePl
 }
 
 // A program that is parsed once, as a function of launch arguments and options; it returns the
-// report.
+// report. `run_core` takes the program, the arguments and the core.
+template <typename RunCore>
+ffi::Function prepared(const ffi::String& program_json, RunCore run_core) {
+  auto program = std::make_shared<const sim::Program>(sim::Program::parse(program_json));
+  return ffi::Function::FromTyped(
+      [program, run_core](const ffi::Array<ffi::Any>& args, const ffi::String& options_json) {
+        return translated([&] {
+          const sim::Options options = sim::Options::parse(options_json);
+          const Arguments arguments = read_arguments(*program, args, options.fresh);
+          sim::Context context(*program, options, arguments.tensors, check_signals);
+          sim::run_blocks(
+              context, [&](const sim::CorePlace& place) { run_core(*program, arguments, place); });
+          return ffi::String(sim::report_json(context));
+        });
+      });
+}
+
 ffi::Function prepare(const ffi::String& program_json, const ffi::Function& control) {
   return translated([&] {
-    auto program = std::make_shared<const sim::Program>(sim::Program::parse(program_json));
-    return ffi::Function::FromTyped(
-        [program, control](const ffi::Array<ffi::Any>& args, const ffi::String& options_json) {
-          return translated([&] {
-            const sim::Options options = sim::Options::parse(options_json);
-            const Arguments arguments = read_arguments(*program, args, options.fresh);
-            sim::Context context(*program, options, arguments.tensors, check_signals);
-            sim::run_blocks(context, [&](const sim::CorePlace& place) {
-              std::vector<ffi::Any> words = place_words(*program, place);
-              words.insert(words.end(), arguments.packed.begin(), arguments.packed.end());
-              const std::vector<ffi::AnyView> views(words.begin(), words.end());
-              ffi::Any result;
-              control.CallPacked(views.data(), static_cast<int32_t>(views.size()), &result);
-            });
-            return ffi::String(sim::report_json(context));
-          });
-        });
+    return prepared(program_json, [control](const sim::Program& program, const Arguments& arguments,
+                                            const sim::CorePlace& place) {
+      std::vector<ffi::Any> words = place_words(program, place);
+      words.insert(words.end(), arguments.packed.begin(), arguments.packed.end());
+      const std::vector<ffi::AnyView> views(words.begin(), words.end());
+      ffi::Any result;
+      control.CallPacked(views.data(), static_cast<int32_t>(views.size()), &result);
+    });
   });
 }
 
 ffi::Function prepare_twin(const ffi::String& program_json, const ffi::String& path) {
   return translated([&] {
-    auto program = std::make_shared<const sim::Program>(sim::Program::parse(program_json));
     auto twin = std::make_shared<const sim::TwinLibrary>(std::string(path));
-    return ffi::Function::FromTyped([program, twin](const ffi::Array<ffi::Any>& args,
-                                                    const ffi::String& options_json) {
-      return translated([&] {
-        const sim::Options options = sim::Options::parse(options_json);
-        const Arguments arguments = read_arguments(*program, args, options.fresh);
-        sim::Context context(*program, options, arguments.tensors, check_signals);
-        sim::run_blocks(context, [&](const sim::CorePlace&) { twin->run(arguments.words.data()); });
-        return ffi::String(sim::report_json(context));
-      });
-    });
+    return prepared(program_json,
+                    [twin](const sim::Program&, const Arguments& arguments, const sim::CorePlace&) {
+                      twin->run(arguments.words.data());
+                    });
   });
 }
 

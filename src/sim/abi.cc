@@ -92,21 +92,13 @@ TVM_ASCEND_EXPORT int64_t tvm_ascend_floormod(int32_t site, int64_t a, int64_t b
                 [](int64_t x, int64_t y) { return x % y + (rounds_down(x, y) ? y : 0); });
 }
 
-// Unsigned: nothing overflows, and rounding down is truncation.
+// Unsigned: nothing overflows. Rounding down is truncation, so floor divisions come here as well.
 TVM_ASCEND_EXPORT uint64_t tvm_ascend_udiv(int32_t site, uint64_t a, uint64_t b) {
   return b == 0 ? static_cast<uint64_t>(issue(site, nullptr, 0)) : a / b;
 }
 
 TVM_ASCEND_EXPORT uint64_t tvm_ascend_umod(int32_t site, uint64_t a, uint64_t b) {
   return b == 0 ? static_cast<uint64_t>(issue(site, nullptr, 0)) : a % b;
-}
-
-TVM_ASCEND_EXPORT uint64_t tvm_ascend_ufloordiv(int32_t site, uint64_t a, uint64_t b) {
-  return tvm_ascend_udiv(site, a, b);
-}
-
-TVM_ASCEND_EXPORT uint64_t tvm_ascend_ufloormod(int32_t site, uint64_t a, uint64_t b) {
-  return tvm_ascend_umod(site, a, b);
 }
 
 // `dtype` is the number of a DType; those that are no narrower integer are int64.

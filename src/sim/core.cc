@@ -41,8 +41,7 @@ Timing vector_timing(const Program& program, const CoreKind& kind, const Call& c
     repeats =
         static_cast<double>((call.params[op.count] * widest + kRepeatBytes - 1) / kRepeatBytes);
   } else {
-    repeats =
-        static_cast<double>(counts_elements(call) ? masked_repeats(call) : call.params[op.repeat]);
+    repeats = static_cast<double>(masked_repeats(call));
   }
   const double per_repeat = rate.cycles[widest >= 4 ? 2 : widest - 1];
   const double scalar = count ? kind.constant(Constant::COUNT_FORM_ISSUE) : 0.0;

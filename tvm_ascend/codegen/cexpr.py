@@ -12,7 +12,14 @@ import tvm_ffi
 from tvm import tirx
 from tvm.ir import Call, TensorLoad
 
-from tvm_ascend.codegen.arithmetic import DIVISIONS, is_int, library_call, may_fault, truncates
+from tvm_ascend.codegen.arithmetic import (
+    DIVISIONS,
+    is_float,
+    is_int,
+    library_call,
+    may_fault,
+    truncates,
+)
 from tvm_ascend.codegen.walk import dtype_of
 from tvm_ascend.errors import ScalarCodeError
 from tvm_ascend.isa.scalar import TRAP
@@ -291,10 +298,10 @@ class ExprPrinter:
         inner = self.text(expr.value)
         if source in NARROW_FLOATS and target != "float32":
             inner = f"static_cast<float>({inner})"
-        if source.startswith(("float", "bfloat")) and target.startswith(("int", "uint")):
+        if is_float(source) and is_int(target):
             self.used.add("Truncate")
             return f"Truncate<{C_TYPES[target]}>({inner})"
-        if target in NARROW_FLOATS and not source.startswith(("float", "bfloat")):
+        if target in NARROW_FLOATS and not is_float(source):
             inner = f"static_cast<float>({inner})"
         return f"static_cast<{C_TYPES[target]}>({inner})"
 

@@ -201,13 +201,13 @@ class _ControlBuilder:
         dtype, kind = walk.dtype_of(node), type(node)
         if is_float(dtype):
             return mutator.default_mutate(node)
-        if kind in FLOORED and truncates(self.analyzer, node):
+        sign = "u" if dtype.startswith("u") else ""
+        if kind in FLOORED and (sign or truncates(self.analyzer, node)):
             kind = FLOORED[kind]
         values = [mutator.mutate(e) for e in (node.a, node.b)]
         if kind not in FLOORED and not may_fault(node):
             return kind(*values)
         site = self._site(TRAP.key, (), (), [], owner)
-        sign = "u" if dtype.startswith("u") else ""
         name = f"tvm_ascend_{sign}{kind.__name__.lower()}"
         values = [tirx.Cast(f"{sign}int64", v) for v in values]
         return tirx.Cast(dtype, tirx.call_extern(f"{sign}int64", name, site, *values))
