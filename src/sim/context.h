@@ -15,6 +15,7 @@
 #include "gm.h"
 #include "hazard.h"
 #include "program.h"
+#include "traffic.h"
 
 namespace tvm_ascend::sim {
 
@@ -31,6 +32,7 @@ struct CoreSummary {
   std::string name;
   int64_t cycles;
   std::array<int64_t, kPipes> busy;
+  std::array<int64_t, kPipes> in_flight;
 };
 
 // What a core printed.
@@ -52,7 +54,7 @@ struct Context {
         gm(std::move(args)),
         sites(program.sites),
         hazards(options),
-        touched(gm.args().size()) {}
+        traffic(program, gm) {}
 
   const Program& program;
   const Options& options;
@@ -63,14 +65,14 @@ struct Context {
   GlobalMemory gm;
   SiteTable sites;
   HazardLog hazards;
+  Traffic traffic;
   std::vector<CoreSummary> cores;
   std::vector<TraceEvent> trace;
   std::vector<Printed> printed;
   std::vector<int64_t> instructions = std::vector<int64_t>(kOpCount);
   std::vector<int64_t> conflicts;  // cycles lost to bank conflicts by site, as long as needed
   std::array<std::array<int64_t, kSpaces>, kSpaces>
-      moved{};                   // bytes by source and destination space
-  std::vector<int64_t> touched;  // bytes moved from or to each argument
+      moved{};  // bytes by source and destination space
 };
 
 }  // namespace tvm_ascend::sim

@@ -94,7 +94,7 @@ class Core {
   void print(const Call& call);
   // Late DMA: copies that `known` says are finished land now.
   void land(const Epochs& known);
-  void time(const Call& call);
+  void time(const Call& call, const AccessList& list, bool global);
   void count(const Call& call, const AccessList& list);
   int64_t sync_cycles(const Call& call) const;
 

@@ -139,10 +139,6 @@ CONSTANTS = {
 # cycles a tile of 64 against 488 in one piece [derived: 5.5, 5.5b].
 GM_ROW_CYCLES = {"AIC": 1.8, "AIV": 0.7}
 
-# In a model, weights come cold from HBM, and what Vector kernels read was written just before: adds
-# and casts of up to 25 MB run at 1.6 TB/s and more, larger ones at 1.1 to 1.4 [fit: rows].
-L2_WARM_BYTES = {"AIC": 0, "AIV": 7.5e6}
-
 # The smallest casts and adds take 1.2 us on 1 core, 3.2 on 16, 7 on 48; Cube ones 6.2 us on 1 and
 # 11 on 20 [fit: rows, casts 8 % off on average]. Only 2.5 to 4.1 us of 43 to 48 Vector cores lie
 # outside of all cores [measured: MEASURED]; that cores start one after the other is a [guess].
@@ -158,52 +154,38 @@ FETCH_SECONDS = ((1, 0.037e-6), (48, 0.08e-6))
 FIRST_STATEMENTS = 9
 
 PATHS_910B1 = Paths(
-    # Up to 24 cores [doc: 5.4, table per number of cores]; beyond, that table shows what HBM gives,
-    # which has a limit of its own here. 48 cores: 1.6 and 1.5 times the table [fit: rows].
-    gm_to_ub=_gigabytes(
-        (1, 100.9), (2, 64.5), (4, 77.9), (8, 68.9), (16, 73.3), (24, 65.1), (48, 54)
-    ),
+    gm_to_ub=_gigabytes((1, 137)),  # [doc: 5.4, L2 to UB]
     ub_to_gm=_gigabytes(
-        (1, 188.5), (2, 210.5), (4, 130.3), (8, 115.0), (16, 100.4), (24, 76.7), (48, 51)
+        (1, 188.5), (2, 210.5), (4, 130.3), (8, 115.0), (16, 100.4), (24, 76.7)
     ),
-    # Cube operands are read by several cores, so most reads hit L2: one core [doc: 5.4, L2 to L1];
-    # 24 cores read 512-byte rows at 152 GB/s in an 8192-cubed matmul, which is 213 plus the cost
-    # of starting rows [derived: 5.5b]. Bytes that are read only once would come at 67.
     gm_to_l1=_gigabytes((1, 221), (24, 213)),
     l0c_to_gm=_gigabytes((1, 155), (24, 140)),  # [measured: MEASURED, fixpipe]
     gm_row_cycles=GM_ROW_CYCLES,
-    # 1.6 to 1.8 TB/s [doc: 1.3]; casts on an A3 get 1.5, decode weights 1.27 [fit: rows].
+    miss={
+        "AIV": _gigabytes((1, 100.9), (2, 64.5), (4, 77.9), (8, 68.9), (16, 73.3), (24, 65.1)),
+        "AIC": _gigabytes((1, 135), (24, 57)),
+    },
+    l2_bytes_per_second=5.2e12,
     hbm_bytes_per_second=1.5e12,
-    l2_warm_bytes=L2_WARM_BYTES,
 )
 
 PATHS_910B4 = Paths(
-    # Up to 24 cores [doc: 5.4]; 40 cores as for the 910B1 [fit: rows].
-    gm_to_ub=_gigabytes(
-        (1, 64.4), (2, 41.1), (4, 49.7), (8, 44.0), (16, 46.7), (24, 41.5), (40, 41.5)
-    ),
+    gm_to_ub=_gigabytes((1, 137)),
     ub_to_gm=_gigabytes(
-        (1, 131.3), (2, 146.7), (4, 90.8), (8, 80.2), (16, 70.0), (24, 53.4), (40, 29.7)
+        (1, 131.3), (2, 146.7), (4, 90.8), (8, 80.2), (16, 70.0), (24, 53.4)
     ),
-    # Mostly L2 hits as above. The documented 135 GB/s of one core [doc: 5.4] cannot feed the 0.85
-    # of the Cube's peak that large matmuls reach on a 910B4-1; with 209 and loads issued early
-    # enough 12 of them take 1.01 to 1.12 times the measured, 1.04 in the median [fit: rows].
     gm_to_l1=_gigabytes((1, 209), (20, 209)),
     l0c_to_gm=_gigabytes((1, 155), (20, 140)),  # [measured: MEASURED, fixpipe]
     gm_row_cycles=GM_ROW_CYCLES,
+    miss={
+        "AIV": _gigabytes((1, 64.4), (2, 41.1), (4, 49.7), (8, 44.0), (16, 46.7), (24, 41.5)),
+        "AIC": _gigabytes((1, 82.5), (20, 57)),
+    },
+    l2_bytes_per_second=5.2e12,
     hbm_bytes_per_second=0.8e12,  # half of the 910B1 [doc: 1.3]
-    l2_warm_bytes=L2_WARM_BYTES,
 )
 
-# The published table of the 910B4-1 doubles that of the 910B4 and contradicts what was measured on
-# a 910B4-1: adds of 100 to 180 MB get 1.1 to 1.45 TB/s, weights of decode matmuls 0.7 to 1.1
-# [fit: rows].
-PATHS_910B4_1 = replace(
-    PATHS_910B4,
-    gm_to_ub=_scaled(PATHS_910B4.gm_to_ub, 0.905),
-    ub_to_gm=_scaled(PATHS_910B4.ub_to_gm, 0.905),
-    hbm_bytes_per_second=1.19e12,
-)
+PATHS_910B4_1 = replace(PATHS_910B4, hbm_bytes_per_second=1.19e12)
 
 ASCEND_910B1 = ChipSpec(
     name="910b1",
@@ -212,6 +194,7 @@ ASCEND_910B1 = ChipSpec(
     aic_cores=24,  # [doc: 1.3]
     aiv_cores=48,  # [doc: 1.3]
     clock_hz=1.85e9,  # [doc: 1.3]
+    l2_bytes=192 * 2**20,  # [doc: 1.3]
     ub_bytes=192 * 1024,  # [doc: 1.2]
     ub_reserved_bytes=8 * 1024,  # framework scratch at the end of UB [doc: 1.2]
     ub_bank_groups=16,  # blocks of 32 bytes go to them in turn [doc: 1.7]

@@ -50,10 +50,13 @@ class Paths:
     l0c_to_gm: Curve
     gm_row_cycles: Mapping[str, float]
     """Cycles of starting one more row of a strided copy, by the kind of core."""
+    miss: Mapping[str, Curve]
+    """The same for what a core reads that is not in L2, by the kind of core; the other paths are
+    those of bytes in L2."""
+    l2_bytes_per_second: float
+    """What all cores together move from and to L2."""
     hbm_bytes_per_second: float
-    """What all cores together get of bytes that are in no cache."""
-    l2_warm_bytes: Mapping[str, float]
-    """Bytes of a kernel's tensors that the kernels before it left in L2, by the kind of core."""
+    """What HBM delivers to all of them, or takes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,6 +86,7 @@ class ChipSpec:
     aic_cores: int
     aiv_cores: int
     clock_hz: float
+    l2_bytes: int
     ub_bytes: int
     ub_reserved_bytes: int
     ub_bank_groups: int
@@ -163,8 +167,10 @@ class ChipSpec:
             "GM_READ_BYTES_PER_CYCLE": interpolate(read, cores) / self.clock_hz,
             "GM_WRITE_BYTES_PER_CYCLE": interpolate(write, cores) / self.clock_hz,
             "GM_ROW_CYCLES": paths.gm_row_cycles[kind],
+            "GM_MISS_BYTES_PER_CYCLE": interpolate(paths.miss[kind], cores) / self.clock_hz,
+            "L2_BYTES": self.l2_bytes,
+            "L2_BYTES_PER_CYCLE": paths.l2_bytes_per_second / self.clock_hz,
             "HBM_BYTES_PER_CYCLE": paths.hbm_bytes_per_second / self.clock_hz,
-            "L2_WARM_BYTES": paths.l2_warm_bytes[kind],
             "LAUNCH_CYCLES": interpolate(self.launch_seconds[launched or kind], cores)
             * self.clock_hz,
             "QUEUE_DEPTH": self.queue_depth,

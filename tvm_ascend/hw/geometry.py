@@ -14,3 +14,9 @@ CUBE_SIDE = 16
 
 FRACTAL_BYTES = CUBE_SIDE * BLOCK_BYTES
 """One fractal of an operand of the Cube [doc: ASCEND 2.1]."""
+
+LINE_BYTES = 512
+"""One line of L2, the most that a request moves at once [doc: ASCEND 1.4]."""
+
+SECTOR_BYTES = 128
+"""The least of a line that HBM delivers and L2 keeps [doc: ASCEND 1.4]."""

@@ -82,6 +82,8 @@ class Report:
     printed: Sequence[Printed] = ()
     bank_conflicts: Mapping[int, int] = field(default_factory=dict)
     hbm_cycles: int = 0
+    l2: Mapping[str, int] = field(default_factory=dict)
+    in_flight: Mapping[int, Mapping[str, int]] = field(default_factory=dict)
     core_names: Mapping[int, str] = field(default_factory=dict)
 
     @property
@@ -195,5 +197,7 @@ def read_report(raw: str, program: Mapping) -> Report:
         events=data.get("trace") or (),
         bank_conflicts=dict(data["bank_conflicts"]),
         hbm_cycles=data["hbm_cycles"],
+        l2=data["l2"],
+        in_flight={c["id"]: c["in_flight"] for c in data["cores"]},
         core_names={c["id"]: c["name"] for c in data["cores"]},
     )

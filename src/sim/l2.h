@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which bytes of global memory the L2 cache holds.
+#ifndef TVM_ASCEND_SIM_L2_H_
+#define TVM_ASCEND_SIM_L2_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "gm.h"
+
+namespace tvm_ascend::sim {
+
+// What requests moved, in bytes.
+struct L2Traffic {
+  int64_t hits = 0;         // of reads, whole sectors
+  int64_t misses = 0;       // of reads, whole sectors
+  int64_t written = 0;      // to L2, whole sectors
+  int64_t hbm_read = 0;     // for misses: whole lines where a run starts inside a sector
+  int64_t hbm_written = 0;  // dirty sectors that had to make room, and writes past L2
+
+  void add(const L2Traffic& other) {
+    hits += other.hits;
+    misses += other.misses;
+    written += other.written;
+    hbm_read += other.hbm_read;
+    hbm_written += other.hbm_written;
+  }
+  int64_t moved() const { return hits + misses + written; }
+  int64_t hbm() const { return hbm_read + hbm_written; }
+};
+
+// Write-back, cold and clean at the start. Sectors are kept, lines of them allocated, and groups of
+// lines replaced: the one that was used longest ago.
+class L2 {
+ public:
+  L2(const GlobalMemory& gm, int64_t capacity);
+
+  // A run of bytes of an argument, [low, high) from its first byte. One that goes past L2 leaves
+  // nothing there, but finds what is there.
+  void read(const GmArg& arg, int64_t low, int64_t high, bool past, L2Traffic* traffic);
+  void write(const GmArg& arg, int64_t low, int64_t high, bool past, L2Traffic* traffic);
+
+ private:
+  static constexpr int64_t kGroupSectors = 64;
+  static constexpr int64_t kGroupBytes = kGroupSectors * kSectorBytes;
+  static constexpr uint32_t kNone = ~uint32_t{0};
+  // A bit per sector.
+  struct Group {
+    uint64_t held = 0;
+    uint64_t dirty = 0;
+    uint32_t newer = kNone;
+    uint32_t older = kNone;
+  };
+
+  // Calls visit(index of the group, mask of its sectors) for a run.
+  template <typename Visit>
+  void each_group(const GmArg& arg, int64_t low, int64_t high, Visit visit);
+  void hold(uint32_t index, uint64_t sectors, L2Traffic* traffic);
+  void use(uint32_t index);
+  void unlink(uint32_t index);
+  void evict(L2Traffic* traffic);
+
+  const GlobalMemory& gm_;
+  int64_t capacity_;
+  int64_t used_ = 0;                 // bytes of allocated lines
+  std::vector<uint32_t> first_;      // group of the first byte of each argument's region
+  std::vector<Group> groups_;
+  uint32_t newest_ = kNone;
+  uint32_t oldest_ = kNone;
+};
+
+}  // namespace tvm_ascend::sim
+
+#endif  // TVM_ASCEND_SIM_L2_H_
