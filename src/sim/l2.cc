@@ -26,7 +26,12 @@ int64_t line_bytes_of(uint64_t sectors) {
 
 }  // namespace
 
-L2::L2(const GlobalMemory& gm, int64_t capacity) : gm_(gm), capacity_(capacity) {
+L2::L2(const GlobalMemory& gm, const Start& start)
+    : gm_(gm),
+      capacity_(start.capacity),
+      warm_(std::min(start.warm, start.capacity)),
+      dirty_share_(start.dirty_share),
+      foreign_(capacity_ - warm_) {
   std::vector<int64_t> bytes;
   for (const GmArg& arg : gm.args()) {
     if (static_cast<size_t>(arg.region) >= bytes.size()) bytes.resize(arg.region + 1);
@@ -58,10 +63,17 @@ void L2::each_group(const GmArg& arg, int64_t low, int64_t high, Visit visit) {
 void L2::read(const GmArg& arg, int64_t low, int64_t high, bool past, L2Traffic* traffic) {
   const bool aligned = (gm_.offset(arg) + low) % kSectorBytes == 0;
   each_group(arg, low, high, [&](uint32_t index, uint64_t sectors) {
-    const uint64_t missing = sectors & ~groups_[index].held;
+    uint64_t missing = sectors & ~groups_[index].held;
+    if (missing != 0 && warm_ > 0) {
+      warm_ -= line_bytes_of(missing);
+      groups_[index].dirty |= missing;
+      hold(index, missing, traffic);
+      missing = 0;
+    }
     traffic->hits += bytes_of(sectors & ~missing);
     traffic->misses += bytes_of(missing);
     traffic->hbm_read += aligned ? bytes_of(missing) : line_bytes_of(missing);
+    traffic->lines += line_bytes_of(missing) / kLineBytes;
     if (past) return;
     if (missing != 0) hold(index, missing, traffic);
     use(index);
@@ -90,7 +102,14 @@ void L2::hold(uint32_t index, uint64_t sectors, L2Traffic* traffic) {
   group.held |= sectors;
   used_ += line_bytes_of(group.held);
   use(index);
+  const int64_t left = std::max<int64_t>(0, std::min(foreign_, capacity_ - used_));
+  traffic->hbm_written += dirty_of(foreign_) - dirty_of(left);
+  foreign_ = left;
   while (used_ > capacity_ && oldest_ != index) evict(traffic);
+}
+
+int64_t L2::dirty_of(int64_t foreign) const {
+  return static_cast<int64_t>(static_cast<double>(foreign) * dirty_share_);
 }
 
 void L2::use(uint32_t index) {

@@ -16,10 +16,17 @@ bool moves_global(const Call& call) {
 
 Traffic::Traffic(const Program& program, const GlobalMemory& gm)
     : gm_(gm),
-      l2_(gm, static_cast<int64_t>(program.constant(Constant::L2_BYTES))),
+      l2_(gm, {static_cast<int64_t>(program.constant(Constant::L2_BYTES)),
+               static_cast<int64_t>(program.constant(Constant::L2_WARM_BYTES)),
+               program.constant(Constant::L2_DIRTY_SHARE)}),
       l2_rate_(program.constant(Constant::L2_BYTES_PER_CYCLE)),
       hbm_rate_(program.constant(Constant::HBM_BYTES_PER_CYCLE)),
-      hbm_bytes_per_cycle_(program.constant(Constant::HBM_BYTES_PER_CYCLE)) {}
+      hbm_bytes_per_cycle_(program.constant(Constant::HBM_BYTES_PER_CYCLE)),
+      hbm_packet_bytes_(program.constant(Constant::HBM_PACKET_BYTES)) {}
+
+double Traffic::hbm_units(const L2Traffic& moved) const {
+  return static_cast<double>(moved.hbm()) + static_cast<double>(moved.lines) * hbm_packet_bytes_;
+}
 
 int64_t Traffic::serve(const Call& call, const AccessList& list, const CoreKind& kind,
                        int64_t start) {
@@ -42,15 +49,17 @@ int64_t Traffic::serve(const Call& call, const AccessList& list, const CoreKind&
     }
   }
   total_.add(moved);
-  const double own =
-      static_cast<double>(moved.hbm_read) / kind.constant(Constant::GM_MISS_BYTES_PER_CYCLE);
+  const auto missed = static_cast<double>(moved.hbm_read);
+  const double short_of = static_cast<double>(moved.lines) - missed / kLineBytes;
+  const double own = missed / kind.constant(Constant::GM_MISS_BYTES_PER_CYCLE) +
+                     short_of * kind.constant(Constant::GM_PACKET_CYCLES);
   return std::max({start + static_cast<int64_t>(std::ceil(own)),
                    l2_rate_.take(start, static_cast<double>(moved.moved())),
-                   hbm_rate_.take(start, static_cast<double>(moved.hbm()))});
+                   hbm_rate_.take(start, hbm_units(moved))});
 }
 
 int64_t Traffic::hbm_cycles() const {
-  return static_cast<int64_t>(std::ceil(static_cast<double>(total_.hbm()) / hbm_bytes_per_cycle_));
+  return static_cast<int64_t>(std::ceil(hbm_units(total_) / hbm_bytes_per_cycle_));
 }
 
 }  // namespace tvm_ascend::sim

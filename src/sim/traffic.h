@@ -28,11 +28,15 @@ class Traffic {
   int64_t hbm_cycles() const;
 
  private:
+  // What HBM could deliver in the time that it takes for that.
+  double hbm_units(const L2Traffic& moved) const;
+
   const GlobalMemory& gm_;
   L2 l2_;
   SharedRate l2_rate_;
   SharedRate hbm_rate_;
   double hbm_bytes_per_cycle_;
+  double hbm_packet_bytes_;
   L2Traffic total_;
 };
 

@@ -138,6 +138,9 @@ CONSTANTS = {
 # ND2NZ tiles of 64 rows: 344 cycles for 64 columns, 1027 for 256; rows of 128 bytes into UB: 531
 # cycles a tile of 64 against 488 in one piece [derived: 5.5, 5.5b].
 GM_ROW_CYCLES = {"AIC": 1.8, "AIV": 0.7}
+L2_WARM_BYTES = {"AIC": 0, "AIV": 7.5e6}
+GM_PACKET_CYCLES = 1.7
+HBM_PACKET_BYTES = 15
 
 # The smallest casts and adds take 1.2 us on 1 core, 3.2 on 16, 7 on 48; Cube ones 6.2 us on 1 and
 # 11 on 20 [fit: rows, casts 8 % off on average]. Only 2.5 to 4.1 us of 43 to 48 Vector cores lie
@@ -165,8 +168,10 @@ PATHS_910B1 = Paths(
         "AIV": _gigabytes((1, 100.9), (2, 64.5), (4, 77.9), (8, 68.9), (16, 73.3), (24, 65.1)),
         "AIC": _gigabytes((1, 135), (24, 57)),
     },
+    packet_cycles=GM_PACKET_CYCLES,
+    hbm_packet_bytes=HBM_PACKET_BYTES,
     l2_bytes_per_second=5.2e12,
-    hbm_bytes_per_second=1.5e12,
+    hbm_bytes_per_second=1.7e12,
 )
 
 PATHS_910B4 = Paths(
@@ -174,18 +179,20 @@ PATHS_910B4 = Paths(
     ub_to_gm=_gigabytes(
         (1, 131.3), (2, 146.7), (4, 90.8), (8, 80.2), (16, 70.0), (24, 53.4)
     ),
-    gm_to_l1=_gigabytes((1, 209), (20, 209)),
+    gm_to_l1=_gigabytes((1, 240)),
     l0c_to_gm=_gigabytes((1, 155), (20, 140)),  # [measured: MEASURED, fixpipe]
     gm_row_cycles=GM_ROW_CYCLES,
     miss={
         "AIV": _gigabytes((1, 64.4), (2, 41.1), (4, 49.7), (8, 44.0), (16, 46.7), (24, 41.5)),
         "AIC": _gigabytes((1, 82.5), (20, 57)),
     },
+    packet_cycles=GM_PACKET_CYCLES,
+    hbm_packet_bytes=HBM_PACKET_BYTES,
     l2_bytes_per_second=5.2e12,
     hbm_bytes_per_second=0.8e12,  # half of the 910B1 [doc: 1.3]
 )
 
-PATHS_910B4_1 = replace(PATHS_910B4, hbm_bytes_per_second=1.19e12)
+PATHS_910B4_1 = replace(PATHS_910B4, hbm_bytes_per_second=1.35e12)
 
 ASCEND_910B1 = ChipSpec(
     name="910b1",
@@ -195,6 +202,8 @@ ASCEND_910B1 = ChipSpec(
     aiv_cores=48,  # [doc: 1.3]
     clock_hz=1.85e9,  # [doc: 1.3]
     l2_bytes=192 * 2**20,  # [doc: 1.3]
+    l2_warm_bytes=L2_WARM_BYTES,
+    l2_dirty_share=1 / 3,
     ub_bytes=192 * 1024,  # [doc: 1.2]
     ub_reserved_bytes=8 * 1024,  # framework scratch at the end of UB [doc: 1.2]
     ub_bank_groups=16,  # blocks of 32 bytes go to them in turn [doc: 1.7]

@@ -53,8 +53,12 @@ class Paths:
     miss: Mapping[str, Curve]
     """The same for what a core reads that is not in L2, by the kind of core; the other paths are
     those of bytes in L2."""
+    packet_cycles: float
+    """Cycles of a line of which less than all is read and missed, beyond those of its bytes."""
     l2_bytes_per_second: float
     """What all cores together move from and to L2."""
+    hbm_packet_bytes: float
+    """What HBM could deliver in the time that every request for a line takes beyond its bytes."""
     hbm_bytes_per_second: float
     """What HBM delivers to all of them, or takes."""
 
@@ -87,6 +91,10 @@ class ChipSpec:
     aiv_cores: int
     clock_hz: float
     l2_bytes: int
+    l2_warm_bytes: Mapping[str, float]
+    """Of what a launch reads, by the kind of core: the kernel before it left them in L2."""
+    l2_dirty_share: float
+    """Of what else a launch finds in L2: to be written back before anything takes its place."""
     ub_bytes: int
     ub_reserved_bytes: int
     ub_bank_groups: int
@@ -168,7 +176,11 @@ class ChipSpec:
             "GM_WRITE_BYTES_PER_CYCLE": interpolate(write, cores) / self.clock_hz,
             "GM_ROW_CYCLES": paths.gm_row_cycles[kind],
             "GM_MISS_BYTES_PER_CYCLE": interpolate(paths.miss[kind], cores) / self.clock_hz,
+            "GM_PACKET_CYCLES": paths.packet_cycles,
+            "HBM_PACKET_BYTES": paths.hbm_packet_bytes,
             "L2_BYTES": self.l2_bytes,
+            "L2_DIRTY_SHARE": self.l2_dirty_share,
+            "L2_WARM_BYTES": self.l2_warm_bytes[kind],
             "L2_BYTES_PER_CYCLE": paths.l2_bytes_per_second / self.clock_hz,
             "HBM_BYTES_PER_CYCLE": paths.hbm_bytes_per_second / self.clock_hz,
             "LAUNCH_CYCLES": interpolate(self.launch_seconds[launched or kind], cores)

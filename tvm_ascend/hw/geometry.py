@@ -18,5 +18,5 @@ FRACTAL_BYTES = CUBE_SIDE * BLOCK_BYTES
 LINE_BYTES = 512
 """One line of L2, the most that a request moves at once [doc: ASCEND 1.4]."""
 
-SECTOR_BYTES = 128
-"""The least of a line that HBM delivers and L2 keeps [doc: ASCEND 1.4]."""
+SECTOR_BYTES = 32
+"""The least of a line that L2 keeps: what HBM2 delivers at once [doc: JESD235]."""
