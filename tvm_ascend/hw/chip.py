@@ -42,7 +42,10 @@ class VectorTiming:
 
 @dataclass(frozen=True, kw_only=True)
 class Paths:
-    """Bytes a second of one core on each path to GM, by the number of cores using it at once."""
+    """Bytes a second of one core on each path to GM, by the number of cores using it at once.
+
+    What is read is in L2, unless ``miss`` says otherwise.
+    """
 
     gm_to_ub: Curve
     ub_to_gm: Curve
@@ -51,8 +54,7 @@ class Paths:
     gm_row_cycles: Mapping[str, float]
     """Cycles of starting one more row of a strided copy, by the kind of core."""
     miss: Mapping[str, Curve]
-    """The same for what a core reads that is not in L2, by the kind of core; the other paths are
-    those of bytes in L2."""
+    """The same for what is read and not in L2, by the kind of core."""
     packet_cycles: float
     """Cycles of a line of which less than all is read and missed, beyond those of its bytes."""
     l2_bytes_per_second: float
