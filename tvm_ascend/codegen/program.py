@@ -18,7 +18,7 @@ from tvm_ascend.codegen.arithmetic import (
     exact,
     is_float,
     is_int,
-    library_call,
+    lowered_call,
     may_fault,
     truncates,
 )
@@ -193,7 +193,7 @@ class _ControlBuilder:
         guards = [
             (kind, lambda node, mutator: self._divide(node, mutator, owner)) for kind in DIVISIONS
         ]
-        guards += [(tirx.Cast, _truncate), (Call, _library)]
+        guards += [(tirx.Cast, _truncate), (Call, _lower_call)]
         return widen(tvm_ffi.structural_mutate(loaded, guards))
 
     def _divide(self, node, mutator, owner: tirx.Stmt):
@@ -306,8 +306,8 @@ def _number(dtype: str) -> tirx.IntImm:
     return tirx.IntImm("int32", list(ITEMSIZE).index(dtype))
 
 
-def _library(node: Call, mutator):
-    return library_call(mutator.default_mutate(node))
+def _lower_call(node: Call, mutator):
+    return lowered_call(mutator.default_mutate(node))
 
 
 def _wide(offset):

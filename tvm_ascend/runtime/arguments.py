@@ -84,7 +84,8 @@ def _scalar(kernel: str, param: ParamInfo, value: Any) -> Any:
     floating = "float" in param.dtype
     integers, floats = (int, np.integer), (float, np.floating)
     allowed: tuple[Any, ...] = integers + floats if floating else integers
-    if isinstance(value, bool) or not isinstance(value, allowed):
+    truth = isinstance(value, (bool, np.bool_))
+    if param.dtype != "bool" if truth else not isinstance(value, allowed):
         given = f"{type(value).__name__} {value!r}"
         raise ArgumentTypeError(kernel, param.name, given, param.dtype)
     low, high = _range(param.dtype)
