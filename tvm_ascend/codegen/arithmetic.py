@@ -14,6 +14,7 @@ from tvm import tirx
 from tvm.ir import Call
 
 from tvm_ascend.codegen.walk import dtype_of
+from tvm_ascend.isa.dtypes import is_float, is_int
 
 FLOORED = {tirx.FloorDiv: tirx.Div, tirx.FloorMod: tirx.Mod}
 """A floor division -> the division that truncates."""
@@ -22,16 +23,6 @@ _COMPARISONS = (tirx.EQ, tirx.NE, tirx.LT, tirx.LE, tirx.GT, tirx.GE)
 
 _OPEN = 2**63 - 1
 """The analyzer's word for no upper bound."""
-
-
-def is_float(dtype: str) -> bool:
-    """Whether a dtype is a floating-point one."""
-    return dtype.startswith(("float", "bfloat"))
-
-
-def is_int(dtype: str) -> bool:
-    """Whether a dtype is an integer one; bool is not."""
-    return dtype.startswith(("int", "uint"))
 
 
 def at_least(analyzer: tvm.sym.Analyzer, expr, least: int) -> bool:

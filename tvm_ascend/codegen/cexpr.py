@@ -14,14 +14,13 @@ from tvm.ir import Call, TensorLoad
 
 from tvm_ascend.codegen.arithmetic import (
     DIVISIONS,
-    is_float,
-    is_int,
     lowered_call,
     may_fault,
     truncates,
 )
 from tvm_ascend.codegen.walk import dtype_of
 from tvm_ascend.errors import ScalarCodeError
+from tvm_ascend.isa.dtypes import is_float, is_int
 from tvm_ascend.isa.scalar import TRAP
 
 C_TYPES = {

@@ -16,8 +16,6 @@ from tvm_ascend.codegen.arithmetic import (
     DIVISIONS,
     FLOORED,
     exact,
-    is_float,
-    is_int,
     lowered_call,
     may_fault,
     truncates,
@@ -26,6 +24,7 @@ from tvm_ascend.codegen.bfloat16 import widen
 from tvm_ascend.codegen.text import stmt_text
 from tvm_ascend.errors import at
 from tvm_ascend.hw.chip import VECTOR_CORES, ChipSpec
+from tvm_ascend.isa.dtypes import is_float, is_int
 from tvm_ascend.isa.formula import ITEMSIZE
 from tvm_ascend.isa.instr import Space
 from tvm_ascend.isa.scalar import TRAP
