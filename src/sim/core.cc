@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "launch.h"
+#include "numeric.h"
 
 namespace tvm_ascend::sim {
 
@@ -52,6 +53,22 @@ DType dtype_of(std::string_view name) {
   int i = 0;
   while (name != kDTypeNames[i]) ++i;
   return static_cast<DType>(i);
+}
+
+// A scalar word as a register of that dtype holds it.
+int64_t rounded_word(DType dtype, int64_t word) {
+  const auto value = [&] { return bit_cast<double>(word); };
+  const auto rounded = [](float x) { return bit_cast<int64_t>(static_cast<double>(x)); };
+  switch (dtype) {
+    case DType::float16:
+      return rounded(float(Half(value())));
+    case DType::bfloat16:
+      return rounded(float(BFloat(value())));
+    case DType::float32:
+      return rounded(static_cast<float>(value()));
+    default:
+      return word;
+  }
 }
 
 // Atomic stores work on elements of the type that was set for them.
@@ -194,7 +211,9 @@ void Core::set_registers(const Call& call) {
     int64_t& into = registers_[setting.name];
     switch (setting.from) {
       case From::Param:
-        into = call.params[setting.value];
+        into = setting.value == call.op->scalar
+                   ? rounded_word(call.variant->scalar, call.params[setting.value])
+                   : call.params[setting.value];
         break;
       case From::Dtype:
         into = static_cast<int64_t>(

@@ -25,6 +25,7 @@ AREAS = 5  # of operands; the last one in L1 is for the data of a product
 SIDE, DEPTH = 64, 256  # of that product in int8; half as deep in float16
 SEED = 32768  # where L0A and L0B have it
 READS_CMP_MASK = ("select_cmp_mask", "select_cmp_mask_scalar", "get_cmp_mask")
+SCALED_BY_HALF = ("cast_deq", "add_deq_relu")
 # Those need a partner on another core; the tests of mixed kernels run them on both paths.
 ACROSS_CORES = {row.key for row in cross_core.ROWS}
 SKIPPED = {*ACROSS_CORES, TRAP.key}
@@ -215,6 +216,11 @@ class RowKernel:
             return
         if row.key in READS_CMP_MASK:
             self._do("set_cmp_mask", self._buffer(Space.UB, "uint8", "bits", 0))
+        if row.body in SCALED_BY_HALF:
+            self._do("set_deq_scale", tirx.const(0.5, "float16"))
+        if row.body == "cast_dequant":
+            signed = self.dtypes[0] == "int8"
+            self._do("set_deq_scale_offset", tirx.const(0.5, "float32"), 3, signed)
         if row.key == "wait_flag":
             self._do("set_flag", *values)
         self._do(row.key, *operands, *values)
@@ -258,8 +264,9 @@ class RowKernel:
 
     def _drain(self) -> None:
         if not self.cube:
+            lost = range(1, 3) if self.row.body == "add_deq_relu" else ()
             for i, space in enumerate(self.spaces):
-                if space is Space.UB:
+                if space is Space.UB and i not in lost:
                     raw = self._buffer(space, "uint8", f"result{i}", i * AREA)
                     at = tirx.BufferLoad(self.out, [i * AREA])
                     self._do("data_copy_out_count", at, raw, AREA)
