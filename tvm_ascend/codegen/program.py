@@ -16,9 +16,7 @@ from tvm_ascend.codegen.arithmetic import (
     DIVISIONS,
     FLOORED,
     exact,
-    is_float,
-    is_int,
-    library_call,
+    lowered_call,
     may_fault,
     truncates,
 )
@@ -26,6 +24,7 @@ from tvm_ascend.codegen.bfloat16 import widen
 from tvm_ascend.codegen.text import stmt_text
 from tvm_ascend.errors import at
 from tvm_ascend.hw.chip import VECTOR_CORES, ChipSpec
+from tvm_ascend.isa.dtypes import is_float, is_int
 from tvm_ascend.isa.formula import ITEMSIZE
 from tvm_ascend.isa.instr import Space
 from tvm_ascend.isa.scalar import TRAP
@@ -193,7 +192,7 @@ class _ControlBuilder:
         guards = [
             (kind, lambda node, mutator: self._divide(node, mutator, owner)) for kind in DIVISIONS
         ]
-        guards += [(tirx.Cast, _truncate), (Call, _library)]
+        guards += [(tirx.Cast, _truncate), (Call, _lower_call)]
         return widen(tvm_ffi.structural_mutate(loaded, guards))
 
     def _divide(self, node, mutator, owner: tirx.Stmt):
@@ -306,8 +305,8 @@ def _number(dtype: str) -> tirx.IntImm:
     return tirx.IntImm("int32", list(ITEMSIZE).index(dtype))
 
 
-def _library(node: Call, mutator):
-    return library_call(mutator.default_mutate(node))
+def _lower_call(node: Call, mutator):
+    return lowered_call(mutator.default_mutate(node))
 
 
 def _wide(offset):
