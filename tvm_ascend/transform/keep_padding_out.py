@@ -8,10 +8,11 @@ from contextlib import ExitStack, contextmanager
 
 import tvm
 import tvm_ffi
-from tvm import sym, tirx
+from tvm import tirx
 from tvm.ir import Range, TensorLoad, TensorRegion
 from tvm.tirx.transform.function_pass import prim_func_pass
 
+from tvm_ascend import sym
 from tvm_ascend.errors import PaddingCounts
 from tvm_ascend.isa.instr import Space
 from tvm_ascend.language.loops import is_parallel
