@@ -54,8 +54,10 @@ def on_floats(node: Any) -> bool:
 
 
 def _hidden(expr: Any) -> Any:
+    if not isinstance(expr, tvm.ir.Expr) or isinstance(expr, (tirx.IntImm, tvm.ir.Var)):
+        return expr
     rule = (OPERATIONS, lambda node: hide(node) if on_floats(node) else node)
-    return tvm_ffi.structural_map(expr, [rule]) if isinstance(expr, tvm.ir.Expr) else expr
+    return tvm_ffi.structural_map(expr, [rule])
 
 
 def _shown(expr: Any) -> Any:
