@@ -13,6 +13,7 @@ import tvm_ffi
 from tvm import tirx
 from tvm.ir import Call
 
+from tvm_ascend import sym
 from tvm_ascend.codegen.walk import dtype_of
 from tvm_ascend.isa.dtypes import is_float, is_int
 
@@ -25,7 +26,7 @@ _OPEN = 2**63 - 1
 """The analyzer's word for no upper bound."""
 
 
-def at_least(analyzer: tvm.sym.Analyzer, expr, least: int) -> bool:
+def at_least(analyzer: sym.Analyzer, expr, least: int) -> bool:
     """Whether a value is known to be ``least`` or more.
 
     The analyzer computes without overflow. So a value counts as known only where even its largest
@@ -36,7 +37,7 @@ def at_least(analyzer: tvm.sym.Analyzer, expr, least: int) -> bool:
     return least <= bound.min_value and bound.max_value <= high
 
 
-def truncates(analyzer: tvm.sym.Analyzer, division) -> bool:
+def truncates(analyzer: sym.Analyzer, division) -> bool:
     """Whether a floor division is a plain one: nothing negative, and no zero divisor."""
     unsigned = dtype_of(division).startswith("u")
     return at_least(analyzer, division.b, 1) and (unsigned or at_least(analyzer, division.a, 0))

@@ -12,6 +12,7 @@ import tvm_ffi
 from tvm import tirx
 from tvm.ir import Call, TensorLoad
 
+from tvm_ascend import sym
 from tvm_ascend.codegen.arithmetic import (
     DIVISIONS,
     lowered_call,
@@ -209,7 +210,7 @@ class ExprPrinter:
         self,
         names: Callable[[tirx.Var], str],
         load: Callable[[TensorLoad], str],
-        analyzer: tvm.sym.Analyzer,
+        analyzer: sym.Analyzer,
     ) -> None:
         self._names, self._load, self._analyzer = names, load, analyzer
         self.used: set[str] = set()

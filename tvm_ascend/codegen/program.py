@@ -11,6 +11,7 @@ import tvm_ffi
 from tvm import tirx
 from tvm.ir import Call, Range, TensorLoad
 
+from tvm_ascend import sym
 from tvm_ascend.codegen import walk
 from tvm_ascend.codegen.arithmetic import (
     DIVISIONS,
@@ -146,7 +147,7 @@ class _ControlBuilder:
     kernel: walk.Kernel
     sites: list[dict] = field(default_factory=list)
     pointers: dict[tirx.Var, tirx.Var] = field(init=False)
-    analyzer: tvm.sym.Analyzer = field(default_factory=tvm.sym.Analyzer)
+    analyzer: sym.Analyzer = field(default_factory=sym.Analyzer)
 
     def __post_init__(self):
         if self.kernel.block_var is not None:
@@ -288,7 +289,7 @@ class _ControlBuilder:
         return tirx.const(len(self.sites) - 1, "int32")
 
 
-_SIMPLIFY = tvm.sym.Analyzer()
+_SIMPLIFY = sym.Analyzer()
 
 
 def _truncate(node: tirx.Cast, mutator):
