@@ -164,6 +164,9 @@ def compile(
 ) -> Kernel:
     """Compile a function for an Ascend chip.
 
+    A tensor of bool has one byte an element: 0 is False, any other byte True. Computed elements are
+    stored as 0 or 1, copied ones keep their byte.
+
     Parameters
     ----------
     func_or_module : one PrimFunc, or a module that holds exactly one.

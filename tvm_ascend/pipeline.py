@@ -14,6 +14,7 @@ from tvm_ascend.hw.chip import ChipSpec
 from tvm_ascend.schedule.default import apply_default_schedule
 from tvm_ascend.schedule.tiling import Tiling
 from tvm_ascend.target import chip_of
+from tvm_ascend.transform.bools_as_bytes import BoolsAsBytes
 from tvm_ascend.transform.check_bounds import CheckBounds
 from tvm_ascend.transform.check_chip import CheckChip
 from tvm_ascend.transform.check_kernel import check_kernel, name_of
@@ -42,7 +43,7 @@ STAGES: dict[str, tuple[Callable[[], tvm.ir.transform.Pass], ...]] = {
     "tiled": (CheckBounds, KeepPaddingOut, SinkTiles, MapCores, HoistCopies),
     "scoped": (StageOperands, InferScope),
     "fractal": (FoldFill, ClipTiles, InferLayout),
-    "vectorized": (ExpandMath, SelectInstructions),
+    "vectorized": (ExpandMath, SelectInstructions, BoolsAsBytes),
     "pipelined": (Pipeline,),
     "split": (SplitCores,),
     "planned": (PlanMemory,),

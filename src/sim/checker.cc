@@ -276,18 +276,18 @@ void Checker::check_poison(const Call& call, const Access& access, std::vector<H
   found->push_back(std::move(hazard));
 }
 
-void Checker::record(const Call& call, const Access& access, Accessor* by,
+void Checker::record(const Call& call, const Access& access, const Accessor& by,
                      std::vector<Hazard>* found) {
   int64_t offset = 0;
   Shadow& shadow = this->shadow(call, access.operand, &offset);
   const Space space = call.spaces[access.operand];
-  by->reader_slot = Shadow::reader_slot(space, call.op->pipe);
   conflicts_.clear();
+  Shadow::Visit visit(by, &conflicts_);
   each_run(access, [&](int64_t low, int64_t high) {
     if (access.writes()) {
-      shadow.write(*by, offset + low, offset + high, &conflicts_);
+      shadow.write(visit, offset + low, offset + high);
     } else {
-      shadow.read(*by, offset + low, offset + high, &conflicts_);
+      shadow.read(visit, offset + low, offset + high);
     }
   });
   // A flag from another pipe often orders this pipe's own earlier access too, so it is named first.
@@ -316,24 +316,23 @@ void Checker::excuse(const Call& call, Accessor* by) {
 void Checker::check_order(const Call& call, const AccessList& list, const Clocks& clocks,
                           std::vector<Hazard>* found) {
   const Pipe pipe = call.op->pipe;
-  Accessor by{Stamp(place_.index, pipe, call.site, clocks.issued(pipe), stores_atomically(call)),
-              0,
-              clocks.seen(pipe),
-              clocks.seen(pipe),
-              Stamp(),
-              &clocks.others()};
+  const auto stamp = [&](bool atomic) {
+    return Stamp(place_.index, pipe, call.site, clocks.issued(pipe), atomic);
+  };
+  const bool combines = stores_atomically(call);
+  Accessor by{stamp(false), clocks.seen(pipe), clocks.seen(pipe), Stamp(), &clocks.others()};
   constexpr uint32_t kAlways = std::numeric_limits<uint32_t>::max();
   by.after_read[static_cast<int>(pipe)] = kAlways;
   if (pipe == Pipe::S) by.after_write[static_cast<int>(pipe)] = kAlways;
   const Body* body = call.op->body;
   if (body != nullptr && body->tile != nullptr) excuse(call, &by);
   for (bool writes : {false, true}) {
+    by.stamp = stamp(writes && combines);
     for (const Access& access : list) {
       if (access.writes() != writes) continue;
-      record(call, access, &by, found);
+      record(call, access, by, found);
       const bool gm = call.spaces[access.operand] == Space::GM;
-      const bool looks =
-          writes ? gm && stores_atomically(call) : gm || access.kind == AccessKind::Read;
+      const bool looks = writes ? gm && combines : gm || access.kind == AccessKind::Read;
       if (looks) check_poison(call, access, found);
     }
   }

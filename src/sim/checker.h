@@ -33,7 +33,8 @@ class Checker {
   std::string place(const Call& call, int operand, int64_t low, int64_t high) const;
   void check_align(const Call& call, int operand, std::vector<Hazard>* found) const;
   void check_bounds(const Call& call, const Access& access, std::vector<Hazard>* found) const;
-  void record(const Call& call, const Access& access, Accessor* by, std::vector<Hazard>* found);
+  void record(const Call& call, const Access& access, const Accessor& by,
+              std::vector<Hazard>* found);
   void check_poison(const Call& call, const Access& access, std::vector<Hazard>* found);
   void race(const Call& call, const Access& access, const Conflict& conflict,
             std::vector<Hazard>* found) const;

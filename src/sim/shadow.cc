@@ -5,28 +5,14 @@
 
 namespace tvm_ascend::sim {
 
-int Shadow::reader_slot(Space space, Pipe pipe) {
-  switch (space) {
-    case Space::GM:
-      return pipe == Pipe::MTE2 ? 0 : 1;
-    case Space::UB:
-      return pipe == Pipe::V ? 0 : pipe == Pipe::MTE3 ? 1 : 2;
-    case Space::L1:
-      return pipe == Pipe::MTE1 ? 0 : pipe == Pipe::MTE3 ? 1 : 2;
-    default:
-      return pipe == Pipe::M ? 0 : pipe == Pipe::FIX ? 1 : 2;
-  }
-}
-
-void Shadow::check(Visit& visit, const Conflict& conflict) {
+// Whether the earlier access is ordered; else adds the conflict.
+bool Shadow::check(Visit& visit, const Conflict& conflict) {
   const Stamp earlier = conflict.earlier;
-  Stamp& ordered = conflict.earlier_writes ? visit.ordered_write : visit.ordered_read;
-  if (earlier.empty() || earlier == ordered) return;
-  if (earlier == visit.by.stamp || visit.by.follows(earlier, conflict.earlier_writes)) {
-    ordered = earlier;
-    return;
-  }
-  std::vector<Conflict>& found = *visit.conflicts;
+  const Accessor& by = visit.by_;
+  if (earlier.empty() || earlier == by.stamp || by.follows(earlier, conflict.earlier_writes))
+    return true;
+  if (conflict.earlier_writes && earlier == by.excused) return true;
+  std::vector<Conflict>& found = *visit.conflicts_;
   auto same = [&](const Conflict& c) {
     return c.earlier == earlier && c.earlier_writes == conflict.earlier_writes &&
            c.later_writes == conflict.later_writes;
@@ -37,32 +23,60 @@ void Shadow::check(Visit& visit, const Conflict& conflict) {
   } else if (at->high == conflict.low) {
     at->high = conflict.high;
   }
+  return false;
+}
+
+// Reads do not race with reads, and atomic stores need no order among each other.
+void Shadow::check_others(Visit& visit, const Stamps& others, bool write, int64_t low,
+                          int64_t high) {
+  if (others == visit.ordered_) return;
+  const bool combines = write && visit.by_.stamp.atomic();
+  bool ordered = true;
+  for (Stamp earlier : *others) {
+    if (earlier.atomic() ? combines : !write) continue;
+    ordered = check(visit, {earlier, earlier.atomic(), write, low, high}) && ordered;
+  }
+  if (ordered) visit.ordered_ = others;
+}
+
+// Puts a stamp among the others, in place of an older one of its source.
+void Shadow::join(Visit& visit, Cell& cell, Stamp stamp) {
+  if (!(stamp == visit.joined_read_ && cell.others == visit.joined_others_) || !visit.joined_) {
+    auto stamps = std::make_shared<std::vector<Stamp>>();
+    if (cell.others) {
+      stamps->reserve(cell.others->size() + 1);
+      for (Stamp other : *cell.others) {
+        if (!other.same_source(stamp) && !other.same_source(visit.by_.stamp))
+          stamps->push_back(other);
+      }
+    }
+    stamps->push_back(stamp);
+    visit.joined_read_ = stamp;
+    visit.joined_others_ = cell.others;
+    visit.joined_ = std::move(stamps);
+  }
+  cell.others = visit.joined_;
 }
 
 template <bool kWrite>
 inline void Shadow::touch(Visit& visit, Cell& cell, int64_t low, int64_t high) {
-  const Accessor& by = visit.by;
-  const bool combines = kWrite && by.stamp.atomic();
-  if (!(cell.write == visit.ordered_write) && !(combines && cell.write.atomic()))
-    check(visit, {cell.write, true, kWrite, low, high});
-  Stamp& other = cell.reads[kOtherCore];
+  const Stamp stamp = visit.by_.stamp;
+  if (!(cell.write == visit.ordered_write_) && check(visit, {cell.write, true, kWrite, low, high}))
+    visit.ordered_write_ = cell.write;
+  if (cell.others) check_others(visit, cell.others, kWrite, low, high);
   if constexpr (kWrite) {
-    for (Stamp read : cell.reads) {
-      if (!read.empty() && !(read == visit.ordered_read) && !(combines && read.atomic())) {
-        check(visit, {read, read.atomic(), true, low, high});
-      }
+    if (!(cell.read == visit.ordered_read_) && check(visit, {cell.read, false, true, low, high}))
+      visit.ordered_read_ = cell.read;
+    if (stamp.atomic()) {
+      join(visit, cell, stamp);
+    } else {
+      cell.write = stamp;
+      cell.read = Stamp();
+      if (cell.others) cell.others.reset();
     }
-    const Stamp kept = !combines || !cell.write.atomic()      ? Stamp()
-                       : cell.write.core() != by.stamp.core() ? cell.write
-                                                              : other;
-    cell.write = by.stamp;
-    cell.reads = {};
-    other = kept;
   } else {
-    if (other.atomic()) check(visit, {other, true, false, low, high});
-    Stamp& mine = cell.reads[by.reader_slot];
-    if (mine.core() != by.stamp.core() && !mine.empty() && !other.atomic()) other = mine;
-    if (&mine != &other || !other.atomic()) mine = by.stamp;
+    if (!cell.read.empty() && !cell.read.same_source(stamp)) join(visit, cell, cell.read);
+    cell.read = stamp;
   }
 }
 
@@ -74,9 +88,7 @@ Shadow::Page& Shadow::page(int64_t index) {
 
 // Whole chunks whose bytes are alike are the common case.
 template <bool kWrite>
-void Shadow::access(const Accessor& by, int64_t low, int64_t high,
-                    std::vector<Conflict>* conflicts) {
-  Visit visit{by, by.excused, Stamp(), conflicts};
+void Shadow::access(Visit& visit, int64_t low, int64_t high) {
   for (int64_t at = low; at < high;) {
     Page& page = this->page(at / kPageBytes);
     const int64_t chunk = at / kFractalBytes % kPageChunks;
@@ -92,21 +104,22 @@ void Shadow::access(const Accessor& by, int64_t low, int64_t high,
 
 template <bool kWrite>
 void Shadow::touch_blocks(Visit& visit, Page& page, int64_t chunk, int64_t low, int64_t high) {
-  Cell* cells = &page.cells[chunk * kChunkBlocks];
+  if (!page.blocks) page.blocks = std::make_unique<Blocks>();
+  Cell* cells = &(*page.blocks)[chunk * kChunkBlocks];
   if (!page.mixed[chunk]) std::fill_n(cells, kChunkBlocks, page.chunks[chunk]);
   page.mixed[chunk] = true;
   for (int64_t at = low; at < high;) {
     const int64_t block = at / kBlockBytes % kPageBlocks;
     const int64_t last = std::min(high, (at / kBlockBytes + 1) * kBlockBytes);
     if (last - at == kBlockBytes && (page.split.empty() || !page.split[block])) {
-      touch<kWrite>(visit, page.cells[block], at, last);
+      touch<kWrite>(visit, (*page.blocks)[block], at, last);
     } else {
       touch_bytes<kWrite>(visit, page, block, at, last);
     }
     at = last;
   }
   // What an atomic store leaves depends on what was there.
-  if (!kWrite || high - low < kFractalBytes || visit.by.stamp.atomic()) return;
+  if (!kWrite || high - low < kFractalBytes || visit.by_.stamp.atomic()) return;
   page.chunks[chunk] = *cells;
   page.mixed[chunk] = false;
 }
@@ -117,31 +130,26 @@ void Shadow::touch_bytes(Visit& visit, Page& page, int64_t block, int64_t low, i
   std::unique_ptr<Bytes>& split = page.split[block];
   if (!split) {
     split = std::make_unique<Bytes>();
-    split->fill(page.cells[block]);
+    split->fill((*page.blocks)[block]);
   }
   for (int64_t at = low; at < high; ++at) {
     touch<kWrite>(visit, (*split)[at % kBlockBytes], at, at + 1);
   }
-  if (!kWrite || high - low < kBlockBytes) return;
-  page.cells[block] = (*split)[0];
+  if (!kWrite || high - low < kBlockBytes || visit.by_.stamp.atomic()) return;
+  (*page.blocks)[block] = (*split)[0];
   split.reset();
 }
 
-void Shadow::read(const Accessor& by, int64_t low, int64_t high, std::vector<Conflict>* conflicts) {
-  access<false>(by, low, high, conflicts);
-}
+void Shadow::read(Visit& visit, int64_t low, int64_t high) { access<false>(visit, low, high); }
 
-void Shadow::write(const Accessor& by, int64_t low, int64_t high,
-                   std::vector<Conflict>* conflicts) {
-  access<true>(by, low, high, conflicts);
-}
+void Shadow::write(Visit& visit, int64_t low, int64_t high) { access<true>(visit, low, high); }
 
 Stamp Shadow::writer(int64_t address) const {
   const std::unique_ptr<Page>& page = pages_[address / kPageBytes];
   if (!page) return Stamp();
   const int64_t index = address / kBlockBytes % kPageBlocks;
   if (!page->mixed[index / kChunkBlocks]) return page->chunks[index / kChunkBlocks].write;
-  if (page->split.empty() || !page->split[index]) return page->cells[index].write;
+  if (page->split.empty() || !page->split[index]) return (*page->blocks)[index].write;
   return (*page->split[index])[address % kBlockBytes].write;
 }
 

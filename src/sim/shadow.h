@@ -26,6 +26,8 @@ class Stamp {
 
   bool empty() const { return bits_ == 0; }
   bool operator==(Stamp other) const { return bits_ == other.bits_; }
+  // Whether both are of one pipe of one core, and combine with what is there alike.
+  bool same_source(Stamp other) const { return bits_ >> 52 == other.bits_ >> 52; }
   int core() const { return static_cast<int>(bits_ >> 56); }
   // Whether it combines with what is there: such stores need no order among each other.
   bool atomic() const { return (bits_ >> 55 & 1) != 0; }
@@ -48,7 +50,6 @@ struct Conflict {
 // One instruction looking at a shadow.
 struct Accessor {
   Stamp stamp;
-  int reader_slot;
   Epochs after_write;  // by pipe: writes up to here are finished before this instruction
   Epochs after_read;   // the same for reads; a pipe reads in order, so its own reads never matter
   Stamp excused;       // an earlier write that the chip orders by itself
@@ -64,23 +65,42 @@ struct Accessor {
   }
 };
 
+// Keeps of every byte what a later access may race with: the last write, and since then the last
+// read and the last atomic store of each pipe of each core. What came before these is finished
+// before what they are finished before, or was reported with them.
 class Shadow {
  public:
+  // Of one pipe of one core each, in no order; never changed once made, so bytes share them.
+  using Stamps = std::shared_ptr<const std::vector<Stamp>>;
+
+  // One access of an instruction: all its bytes, range by range. Remembers what neighbouring bytes
+  // had in common.
+  class Visit {
+   public:
+    // Appends what the access conflicts with, one entry per earlier instruction.
+    Visit(const Accessor& by, std::vector<Conflict>* conflicts) : by_(by), conflicts_(conflicts) {}
+
+   private:
+    friend class Shadow;
+    const Accessor& by_;
+    std::vector<Conflict>* conflicts_;
+    Stamp ordered_write_;  // the last earlier write and read found to be ordered
+    Stamp ordered_read_;
+    Stamps ordered_;     // the same of others
+    Stamp joined_read_;  // the read and the others that last became `joined_`
+    Stamps joined_others_;
+    Stamps joined_;
+  };
+
   explicit Shadow(int64_t bytes) : pages_((bytes + kPageBytes - 1) / kPageBytes) {}
 
-  // Records an access to [low, high) and appends what it conflicts with, one entry per earlier
-  // instruction.
-  void read(const Accessor& by, int64_t low, int64_t high, std::vector<Conflict>* conflicts);
-  void write(const Accessor& by, int64_t low, int64_t high, std::vector<Conflict>* conflicts);
+  // An access to [low, high).
+  void read(Visit& visit, int64_t low, int64_t high);
+  void write(Visit& visit, int64_t low, int64_t high);
   // The last write that covers a byte.
   Stamp writer(int64_t address) const;
 
-  // Reader slot of a pipe in a space: each space is read by at most three pipes.
-  static int reader_slot(Space space, Pipe pipe);
-
  private:
-  static constexpr int kSlots = 3;
-  static constexpr int kOtherCore = 2;  // in GM: a reader or an atomic writer of another core
   static constexpr int64_t kChunkBlocks = kFractalBytes / kBlockBytes;
   static constexpr int64_t kPageChunks = 64;
   static constexpr int64_t kPageBlocks = kPageChunks * kChunkBlocks;
@@ -88,33 +108,32 @@ class Shadow {
 
   struct Cell {
     Stamp write;
-    std::array<Stamp, kSlots> reads;
+    Stamp read;     // the last
+    Stamps others;  // reads of other pipes and cores, and atomic stores; null: none
   };
   using Bytes = std::array<Cell, kBlockBytes>;
+  using Blocks = std::array<Cell, kPageBlocks>;
   // One cell speaks for all bytes of a chunk, until its blocks differ: then each has a cell, and
   // one whose bytes differ has a cell per byte in `split`.
   struct Page {
     std::array<Cell, kPageChunks> chunks;
     std::array<bool, kPageChunks> mixed{};
-    std::array<Cell, kPageBlocks> cells;        // of mixed chunks
+    std::unique_ptr<Blocks> blocks;             // of mixed chunks; null until there is one
     std::vector<std::unique_ptr<Bytes>> split;  // empty until a block of the page is split
-  };
-  struct Visit {
-    const Accessor& by;
-    Stamp ordered_write;  // the last earlier write and read found to be ordered
-    Stamp ordered_read;
-    std::vector<Conflict>* conflicts;
   };
 
   template <bool kWrite>
-  void access(const Accessor& by, int64_t low, int64_t high, std::vector<Conflict>* conflicts);
+  void access(Visit& visit, int64_t low, int64_t high);
   template <bool kWrite>
   static void touch(Visit& visit, Cell& cell, int64_t low, int64_t high);
   template <bool kWrite>
   static void touch_blocks(Visit& visit, Page& page, int64_t chunk, int64_t low, int64_t high);
   template <bool kWrite>
   static void touch_bytes(Visit& visit, Page& page, int64_t block, int64_t low, int64_t high);
-  static void check(Visit& visit, const Conflict& conflict);
+  static bool check(Visit& visit, const Conflict& conflict);
+  static void check_others(Visit& visit, const Stamps& others, bool write, int64_t low,
+                           int64_t high);
+  static void join(Visit& visit, Cell& cell, Stamp stamp);
   Page& page(int64_t index);
 
   std::vector<std::unique_ptr<Page>> pages_;

@@ -60,6 +60,19 @@ CASES = {
         [floats(33, 40), np.array([3, 1, 2, 30], "int32")],
         lambda x, rows: x[rows],
     ),
+    "comparison": (op.greater, [floats(9, 20), floats(9, 20)], np.greater),
+    "negation": (op.logical_not, [floats(40) > 0], np.logical_not),
+    "choice": (op.where, [floats(40) > 0, floats(40), floats(40)], np.where),
+    "truth as a number": (
+        lambda x, y: op.astype(op.less_equal(x, y), "float32"),
+        [floats(40), floats(40)],
+        lambda x, y: (x <= y).astype("float32"),
+    ),
+    "choice by a comparison": (
+        lambda x, y: op.where(op.logical_and(op.less(x, y), op.equal(y, y)), x, y),
+        [floats(40), floats(40)],
+        lambda x, y: np.where(x < y, x, y),
+    ),
     "matmul": (op.matmul, [halves(40, 72), halves(72, 96)], lambda x, y: wide(x) @ wide(y)),
     "matmul in batches": (
         lambda x, y: op.matmul(x, y, out_dtype="float32"),
@@ -88,4 +101,6 @@ def test_operator(name):
         builder.emit_func_output(result)
     machine = relax.VirtualMachine(relax.build(builder.get(), "ascend"), DEVICE)
     got = machine["main"](*(tvm.runtime.tensor(array, DEVICE) for array in inputs)).numpy()
-    np.testing.assert_allclose(got, expected(*inputs), rtol=1e-6, atol=1e-6)
+    wanted = expected(*inputs)
+    assert (got.dtype == bool) == (wanted.dtype == bool)
+    np.testing.assert_allclose(got, wanted, rtol=1e-6, atol=1e-6)

@@ -193,3 +193,11 @@ def test_an_atomic_store_reads_what_it_adds_to():
     (hazard,) = machine.hazards(fresh=[0])
     assert (hazard["kind"], hazard["bytes"]) == ("poison", [0, 1])
     assert machine.hazards() == []
+
+
+def test_the_read_of_an_atomic_store_is_named_a_read(rng):
+    machine, *_ = loaded("float32", rng)
+    block(machine, atomic=True)
+    machine.issue("duplicate", "float32", ub(0), 1.0, 32)
+    (hazard,) = (h for h in machine.hazards() if h["first"]["pipe"] == "MTE3")
+    assert "on pipe MTE3 reads" in hazard["message"]

@@ -25,6 +25,10 @@ OPERATORS = {
     tirx.Max: max,
     tirx.EQ: lambda a, b: a == b,
     tirx.LT: lambda a, b: a < b,
+    tirx.LE: lambda a, b: a <= b,
+    tirx.GT: lambda a, b: a > b,
+    tirx.And: lambda a, b: a and b,
+    tirx.Or: lambda a, b: a or b,
 }
 
 

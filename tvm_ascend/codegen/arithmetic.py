@@ -2,7 +2,8 @@
 """Arithmetic whose host code must give what the emitted C++ gives, for every value.
 
 LLVM may take an integer overflow and a shift past the width for impossible, and TVM compares floats
-for `!=` in order, which is false for NaN. A division by zero would end the process.
+for `!=` in order, which is false for NaN, and has no comparison of bools. A division by zero would
+end the process.
 """
 
 from __future__ import annotations
@@ -12,27 +13,20 @@ import tvm_ffi
 from tvm import tirx
 from tvm.ir import Call
 
+from tvm_ascend import sym
 from tvm_ascend.codegen.walk import dtype_of
+from tvm_ascend.isa.dtypes import is_float, is_int
 
 FLOORED = {tirx.FloorDiv: tirx.Div, tirx.FloorMod: tirx.Mod}
 """A floor division -> the division that truncates."""
 DIVISIONS = (*FLOORED, *FLOORED.values())
+_COMPARISONS = (tirx.EQ, tirx.NE, tirx.LT, tirx.LE, tirx.GT, tirx.GE)
 
 _OPEN = 2**63 - 1
 """The analyzer's word for no upper bound."""
 
 
-def is_float(dtype: str) -> bool:
-    """Whether a dtype is a floating-point one."""
-    return dtype.startswith(("float", "bfloat"))
-
-
-def is_int(dtype: str) -> bool:
-    """Whether a dtype is an integer one; bool is not."""
-    return dtype.startswith(("int", "uint"))
-
-
-def at_least(analyzer: tvm.sym.Analyzer, expr, least: int) -> bool:
+def at_least(analyzer: sym.Analyzer, expr, least: int) -> bool:
     """Whether a value is known to be ``least`` or more.
 
     The analyzer computes without overflow. So a value counts as known only where even its largest
@@ -43,7 +37,7 @@ def at_least(analyzer: tvm.sym.Analyzer, expr, least: int) -> bool:
     return least <= bound.min_value and bound.max_value <= high
 
 
-def truncates(analyzer: tvm.sym.Analyzer, division) -> bool:
+def truncates(analyzer: sym.Analyzer, division) -> bool:
     """Whether a floor division is a plain one: nothing negative, and no zero divisor."""
     unsigned = dtype_of(division).startswith("u")
     return at_least(analyzer, division.b, 1) and (unsigned or at_least(analyzer, division.a, 0))
@@ -56,13 +50,16 @@ def may_fault(division) -> bool:
 
 def exact(stmt: tirx.Stmt) -> tirx.Stmt:
     """Rewrite a lowered host statement for LLVM."""
-    rules = [*((kind, _wrapped) for kind in (tirx.Add, tirx.Sub, tirx.Mul)), (tirx.NE, _unequal)]
+    rules = [((tirx.Add, tirx.Sub, tirx.Mul), _wrapped), (_COMPARISONS, _compared)]
     return tvm_ffi.structural_mutate(stmt, rules)
 
 
-def library_call(call: Call):
-    """``fmod``, the one function of the C library that TVM does not lower for LLVM."""
-    if not isinstance(call.op, tvm.ir.Op) or call.op.name != "tirx.fmod":
+def lowered_call(call: Call):
+    """``fmod`` and ``likely``, the calls that TVM does not lower for LLVM, as others."""
+    name = call.op.name if isinstance(call.op, tvm.ir.Op) else ""
+    if name.endswith(".likely"):
+        return call.args[0]
+    if name != "tirx.fmod":
         return call
     values = [tirx.Cast("float32", a) for a in call.args]
     return tirx.Cast(dtype_of(call), tirx.call_pure_extern("float32", "fmodf", *values))
@@ -79,6 +76,11 @@ def _wrapped(node, mutator):
     return tirx.Cast(dtype, type(node)(tirx.Cast(wide, a), tirx.Cast(wide, b)))
 
 
-def _unequal(node, mutator):
-    a, b = mutator.mutate(node.a), mutator.mutate(node.b)
-    return tirx.Not(tirx.EQ(a, b)) if is_float(dtype_of(a)) else tirx.NE(a, b)
+def _compared(node, mutator):
+    kind, operands = type(node), [mutator.mutate(e) for e in (node.a, node.b)]
+    dtype = dtype_of(node.a)
+    if dtype == "bool":
+        operands = [tirx.Cast("int32", e) for e in operands]
+    if kind is tirx.NE and is_float(dtype):
+        return tirx.Not(tirx.EQ(*operands))
+    return kind(*operands)

@@ -12,16 +12,16 @@ import tvm_ffi
 from tvm import tirx
 from tvm.ir import Call, TensorLoad
 
+from tvm_ascend import sym
 from tvm_ascend.codegen.arithmetic import (
     DIVISIONS,
-    is_float,
-    is_int,
-    library_call,
+    lowered_call,
     may_fault,
     truncates,
 )
 from tvm_ascend.codegen.walk import dtype_of
 from tvm_ascend.errors import ScalarCodeError
+from tvm_ascend.isa.dtypes import is_float, is_int
 from tvm_ascend.isa.scalar import TRAP
 
 C_TYPES = {
@@ -210,7 +210,7 @@ class ExprPrinter:
         self,
         names: Callable[[tirx.Var], str],
         load: Callable[[TensorLoad], str],
-        analyzer: tvm.sym.Analyzer,
+        analyzer: sym.Analyzer,
     ) -> None:
         self._names, self._load, self._analyzer = names, load, analyzer
         self.used: set[str] = set()
@@ -248,7 +248,7 @@ class ExprPrinter:
             text = f"{self.text(expr.a, _UNARY)} {symbol} {self.text(expr.b, _UNARY)}"
             return self._rounded(text, binds, dtype_of(expr))
         if isinstance(expr, (tirx.Not, tirx.BitwiseNot)):
-            symbol = "!" if isinstance(expr, tirx.Not) else "~"
+            symbol = "!" if dtype_of(expr) == "bool" else "~"
             return self._rounded(f"{symbol}{self.text(expr.a, _UNARY)}", _UNARY, dtype_of(expr))
         if isinstance(expr, tirx.Select):
             arms = [self._wide(expr.true_value), self._wide(expr.false_value)]
@@ -333,11 +333,9 @@ class ExprPrinter:
             condition, yes, no = expr.args
             test = self.text(condition, _TERNARY + 1)
             return f"{test} ? {self.text(yes, _TERNARY + 1)} : {self.text(no, _TERNARY)}", _TERNARY
-        if name == "likely":
-            return self._print(expr.args[0])
-        library = library_call(expr)
-        if not library.same_as(expr):
-            return self._print(library)
+        other = lowered_call(expr)
+        if not other.same_as(expr):
+            return self._print(other)
         if name == "isnan":
             return f"__builtin_isnan({self._wide(expr.args[0])})", _PRIMARY
         if name == "call_llvm_pure_intrin":

@@ -11,14 +11,13 @@ import tvm_ffi
 from tvm import tirx
 from tvm.ir import Call, Range, TensorLoad
 
+from tvm_ascend import sym
 from tvm_ascend.codegen import walk
 from tvm_ascend.codegen.arithmetic import (
     DIVISIONS,
     FLOORED,
     exact,
-    is_float,
-    is_int,
-    library_call,
+    lowered_call,
     may_fault,
     truncates,
 )
@@ -26,6 +25,7 @@ from tvm_ascend.codegen.bfloat16 import widen
 from tvm_ascend.codegen.text import stmt_text
 from tvm_ascend.errors import at
 from tvm_ascend.hw.chip import VECTOR_CORES, ChipSpec
+from tvm_ascend.isa.dtypes import is_float, is_int
 from tvm_ascend.isa.formula import ITEMSIZE
 from tvm_ascend.isa.instr import Space
 from tvm_ascend.isa.scalar import TRAP
@@ -147,7 +147,7 @@ class _ControlBuilder:
     kernel: walk.Kernel
     sites: list[dict] = field(default_factory=list)
     pointers: dict[tirx.Var, tirx.Var] = field(init=False)
-    analyzer: tvm.sym.Analyzer = field(default_factory=tvm.sym.Analyzer)
+    analyzer: sym.Analyzer = field(default_factory=sym.Analyzer)
 
     def __post_init__(self):
         if self.kernel.block_var is not None:
@@ -193,7 +193,7 @@ class _ControlBuilder:
         guards = [
             (kind, lambda node, mutator: self._divide(node, mutator, owner)) for kind in DIVISIONS
         ]
-        guards += [(tirx.Cast, _truncate), (Call, _library)]
+        guards += [(tirx.Cast, _truncate), (Call, _lower_call)]
         return widen(tvm_ffi.structural_mutate(loaded, guards))
 
     def _divide(self, node, mutator, owner: tirx.Stmt):
@@ -289,7 +289,7 @@ class _ControlBuilder:
         return tirx.const(len(self.sites) - 1, "int32")
 
 
-_SIMPLIFY = tvm.sym.Analyzer()
+_SIMPLIFY = sym.Analyzer()
 
 
 def _truncate(node: tirx.Cast, mutator):
@@ -306,8 +306,8 @@ def _number(dtype: str) -> tirx.IntImm:
     return tirx.IntImm("int32", list(ITEMSIZE).index(dtype))
 
 
-def _library(node: Call, mutator):
-    return library_call(mutator.default_mutate(node))
+def _lower_call(node: Call, mutator):
+    return lowered_call(mutator.default_mutate(node))
 
 
 def _wide(offset):

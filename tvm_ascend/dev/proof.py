@@ -23,7 +23,7 @@ from tvm_ascend.isa.instr import Pipe
 from tvm_ascend.options import SimOptions
 from tvm_ascend.runtime.report import Hazard
 from tvm_ascend.transform.sync.tree import build, steps
-from tvm_ascend.transform.sync.written import unordered
+from tvm_ascend.transform.sync.written import both_ways, unordered
 from tvm_ascend.transform.sync_edit import SyncInfo, without_sync
 
 REPORTED, REDUNDANT, FAILURE = "reported", "redundant", "FAILURE"
@@ -86,8 +86,8 @@ def prove_sync(kernel: Kernel, *inputs: Any) -> SyncProof:
     -------
     A verdict for each. ``reported``: the simulator names both statements that lost their order.
     ``redundant``: it finds nothing, and the happens-before analysis shows that every conflicting
-    pair stays ordered; for flags between cores the run itself has to cover every case. Anything
-    else is a ``FAILURE``.
+    pair stays ordered, on the way of every core where its number and loop counters decide it; for
+    flags between cores the run itself has to cover every case. Anything else is a ``FAILURE``.
 
     Raises
     ------
@@ -117,7 +117,9 @@ def _verdict(
     except AssertionError as error:  # hand-written flags may be of a kind InsertSync never makes
         return Verdict(*place, FAILURE, f"the run reports nothing; no analysis: {error}")
     if open_pair is not None:
+        reason = both_ways(final)
         why = f"the run reports nothing, yet nothing orders {open_pair.text}"
+        why += f"; {reason}; try inputs that take the other one" if reason else ""
         return Verdict(*place, FAILURE, why)
     why = f"every conflicting pair is ordered without it; it costs {saved} cycles"
     return Verdict(*place, REDUNDANT, why, cycles=saved)

@@ -171,6 +171,19 @@ class PaddingCounts(AscendError):
         )
 
 
+class PaddingDivides(AscendError):
+    """An integer division by elements of which it is not known whether their tensor has them."""
+
+    def __init__(self, tile: str, copy: object, span: object) -> None:
+        super().__init__(
+            f"{place(span)}this divides by elements of `{tile}`, which the copy in "
+            f"{where(copy)} may have filled past the end of its tensor by a length "
+            "that is not known here; a division by zero would stop the core. Divide in the loop "
+            "iteration that copies the tile, choose a tile size that divides the tensor, or "
+            f"divide by T.if_then_else(x != 0, x, 1) of an element x of `{tile}`."
+        )
+
+
 class EmptyShape(AscendError):
     """A tensor or tile without elements."""
 

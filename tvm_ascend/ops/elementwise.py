@@ -13,6 +13,7 @@ from tvm import tirx
 
 from tvm_ascend import language as T
 from tvm_ascend.hw.chip import ChipSpec
+from tvm_ascend.isa.dtypes import is_float
 from tvm_ascend.isa.formula import ITEMSIZE
 from tvm_ascend.layout.fractal import ceildiv
 from tvm_ascend.ops.broadcast import broadcast
@@ -170,7 +171,7 @@ def _scalar(name: str, compute: Compute, value: float, reference: Callable) -> O
 
 def _magnitude(a: tvm.ir.Expr) -> tvm.ir.Expr:
     # Abs exists for floating point only [doc: ASCEND 3].
-    return tirx.abs(a) if "float" in str(a.ty.dtype) else tirx.max(a, a * -1)
+    return tirx.abs(a) if is_float(str(a.ty.dtype)) else tirx.max(a, a * -1)
 
 
 def _narrow(operands, grid, dtypes) -> tirx.PrimFunc:

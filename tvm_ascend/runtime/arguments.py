@@ -21,6 +21,7 @@ from tvm_ascend.errors import (
     ArgumentTypeError,
     OutIndexError,
 )
+from tvm_ascend.isa.dtypes import is_float
 
 
 @dataclass(frozen=True)
@@ -81,10 +82,11 @@ def bind(
 
 
 def _scalar(kernel: str, param: ParamInfo, value: Any) -> Any:
-    floating = "float" in param.dtype
+    floating = is_float(param.dtype)
     integers, floats = (int, np.integer), (float, np.floating)
     allowed: tuple[Any, ...] = integers + floats if floating else integers
-    if isinstance(value, bool) or not isinstance(value, allowed):
+    truth = isinstance(value, (bool, np.bool_))
+    if param.dtype != "bool" if truth else not isinstance(value, allowed):
         given = f"{type(value).__name__} {value!r}"
         raise ArgumentTypeError(kernel, param.name, given, param.dtype)
     low, high = _range(param.dtype)
@@ -96,9 +98,9 @@ def _scalar(kernel: str, param: ParamInfo, value: Any) -> Any:
 def _range(dtype: str) -> tuple:
     if dtype == "bool":
         return 0, 1
-    info = ml_dtypes.finfo if "float" in dtype else ml_dtypes.iinfo
+    info = ml_dtypes.finfo if is_float(dtype) else ml_dtypes.iinfo
     limits = info(_numpy_dtype(dtype))
-    return (float(limits.min), float(limits.max)) if "float" in dtype else (limits.min, limits.max)
+    return (float(limits.min), float(limits.max)) if is_float(dtype) else (limits.min, limits.max)
 
 
 def _tensor(kernel: str, param: ParamInfo, value: Any) -> tvm_ffi.Tensor:

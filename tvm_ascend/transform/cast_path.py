@@ -6,6 +6,7 @@ from __future__ import annotations
 import functools
 from heapq import heappop, heappush
 
+from tvm_ascend.isa.dtypes import is_float
 from tvm_ascend.isa.table import TABLE
 from tvm_ascend.transform.access import itemsize
 
@@ -24,14 +25,10 @@ _EXACT = frozenset(
 _LOSSY_COST = 10
 
 
-def _is_float(dtype: str) -> bool:
-    return "float" in dtype
-
-
 def _round_mode(source: str, target: str) -> str:
     if (source, target) in _EXACT:
         return "CAST_NONE"
-    return "CAST_RINT" if _is_float(target) else "CAST_TRUNC"
+    return "CAST_RINT" if is_float(target) else "CAST_TRUNC"
 
 
 def _allowed(source: str, target: str, wanted: str) -> bool:
@@ -40,7 +37,7 @@ def _allowed(source: str, target: str, wanted: str) -> bool:
     Integers only widen: the chip saturates where TIR's cast wraps.
     """
     exact = (source, target) in _EXACT
-    return exact or not (_is_float(source) and _is_float(target)) or _is_float(wanted)
+    return exact or not (is_float(source) and is_float(target)) or is_float(wanted)
 
 
 @functools.cache
@@ -48,7 +45,7 @@ def cast_path(source: str, target: str) -> tuple[tuple[str, str], ...] | None:
     """Return the steps ``(dtype, round mode)`` from one dtype to another, or None."""
     if source == target:
         return ()
-    if not _is_float(source) and not _is_float(target) and itemsize(target) <= itemsize(source):
+    if not is_float(source) and not is_float(target) and itemsize(target) <= itemsize(source):
         return None
     queue: list[tuple[int, str, tuple]] = [(0, source, ())]
     seen = set()

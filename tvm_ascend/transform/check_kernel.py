@@ -26,7 +26,10 @@ from tvm_ascend.layout.scope import SPACE_OF_SCOPE, UNPLACED_SCOPES
 from tvm_ascend.transform.access import constant
 
 _MAX_BLOCKS = 2**31 - 1
-_ARITHMETIC = (tirx.Add, tirx.Sub, tirx.Mul, tirx.Div, tirx.Mod, tirx.Min, tirx.Max)
+_ARITHMETIC = (
+    *(tirx.Add, tirx.Sub, tirx.Mul, tirx.Div, tirx.Mod, tirx.FloorDiv, tirx.FloorMod),
+    *(tirx.Min, tirx.Max),
+)
 _JUMPS = ("break_loop", "continue_loop")
 
 
@@ -46,9 +49,9 @@ def check_kernel(func: tirx.PrimFunc) -> None:
             (SBlock, _check_block),
             (tirx.Return, lambda node: _refuse("return", node.span)),
             (tirx.Evaluate, _check_evaluate),
-            (tirx.BufferStore, _check_store),
         ],
     )
+    _check_bools(func.body)
     _check_grid(func.body)
 
 
@@ -91,13 +94,18 @@ def _check_evaluate(stmt: tirx.Evaluate) -> None:
         _refuse(str(value), stmt.span)
 
 
-def _check_store(stmt: tirx.BufferStore) -> None:
+def _check_bools(body: tirx.Stmt) -> None:
+    spans = [body.span]
+
+    def statement(stmt: tirx.Stmt) -> None:
+        spans.append(stmt.span)
+
     def arithmetic(expr: tvm.ir.Expr) -> None:
         if str(expr.ty.dtype) == "bool":
             what = f"{type(expr).__name__.lower()} of bool"
-            raise ScalarCodeError(what, str(expr), stmt.span)
+            raise ScalarCodeError(what, str(expr), spans[-1])
 
-    tvm_ffi.structural_walk(stmt.value, [(_ARITHMETIC, arithmetic)])
+    tvm_ffi.structural_walk(body, [(_ARITHMETIC, arithmetic), (tirx.Stmt, statement)], order="pre")
 
 
 def _check_grid(body: tirx.Stmt) -> None:

@@ -11,6 +11,7 @@ from tvm import tirx
 from tvm.ir import TensorLoad
 from tvm_ffi import StructuralKey
 
+from tvm_ascend.isa.dtypes import is_float
 from tvm_ascend.isa.instr import Space
 from tvm_ascend.transform.access import Access, access_of
 from tvm_ascend.transform.cast_path import cast_path
@@ -256,6 +257,6 @@ def compute_dtype(key: str, dtype: str) -> str:
     """Return the dtype an operation runs in: its own, or float32 for a float the chip lacks."""
     if supports(key, dtype):
         return dtype
-    if "float" in dtype and supports(key, "float32") and cast_path(dtype, "float32") is not None:
+    if is_float(dtype) and supports(key, "float32") and cast_path(dtype, "float32") is not None:
         return "float32"
     raise NotVectorizable(f"there is no {dtype} {key}")

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 
 import tvm
 import tvm_ffi
-from tvm import sym, tirx
+from tvm import tirx
 from tvm.ir import Range, TensorRegion
 
+from tvm_ascend import sym
 from tvm_ascend.isa.instr import Space
 from tvm_ascend.layout.scope import space_of
 from tvm_ascend.schedule.match import variables
@@ -95,17 +96,57 @@ class Tiles:
         return Held(limits, held.span) if limits else WHOLE
 
     def write(self, dst: TensorRegion, new: Held) -> None:
-        """Note that a region was written, as far as ``new`` says."""
+        """Note that a region was written, as far as ``new`` says.
+
+        What a tile lacks stays left out until all of the tile is written, or just what it lacks.
+        """
         buffer = dst.source
         if space_of(buffer) is Space.GM:
             return
         old, cut = self.held.get(buffer), self.cut_axes(dst)
         if old is None or not cut:
             self.held[buffer] = new
-        elif new is WHOLE and self.covers_padding(dst, cut, old):
-            self.held[buffer] = WHOLE
-        elif new is not WHOLE or not self.inside(dst, old):
-            self.held[buffer] = old.joined(new)
+        elif new is not WHOLE:
+            self.held[buffer] = self.extended(dst, cut, old, new)
+        else:
+            self.held[buffer] = self.refilled(dst, cut, old)
+
+    def extended(self, dst: TensorRegion, cut: list[int], old: Held, new: Held) -> Held:
+        """What a whole tile holds of which the last part was written, up to a limit."""
+        limit = new.limits.get(cut[0])
+        if old is not WHOLE or len(cut) > 1 or set(new.limits) != set(cut) or limit is None:
+            return old.joined(new)
+        part, size = dst.region[cut[0]], dst.source.ty.shape[cut[0]]
+        last = self.shows(part.min + part.extent >= size) and self.shows(part.min <= limit)
+        return new if last else old.joined(new)
+
+    def refilled(self, dst: TensorRegion, cut: list[int], old: Held) -> Held:
+        """What a tile holds after a write of elements that exist to part of it."""
+        for axis, limit in old.limits.items():
+            part, size = dst.region[axis], dst.source.ty.shape[axis]
+            if limit is None or not self.shows(part.min >= limit):
+                continue
+            # Along this axis nothing else was written than what the tile lacks.
+            every = set(old.limits) == set(cut) == {axis}
+            every = every and self.shows(part.min <= limit)
+            return self.filled(old, axis, every and self.shows(part.min + part.extent >= size))
+        return old
+
+    def masked(self, dst: TensorRegion, indices: list, old: Held, guard: tvm.ir.Expr) -> Held:
+        """What a tile holds after a write of elements that exist to where a guard holds."""
+        for axis, limit in old.limits.items():
+            if limit is None or not self.shows(indices[axis] >= limit):
+                continue
+            every = len(old.limits) == 1 and not self.cut_axes(dst)
+            return self.filled(
+                old, axis, every and self.shows_without(guard, indices[axis] < limit)
+            )
+        return old
+
+    @staticmethod
+    def filled(old: Held, axis: int, every: bool) -> Held:
+        """A tile after a write to nothing but what it lacks, to every element of that or not."""
+        return WHOLE if every else Held({**old.limits, axis: None}, old.span)
 
     def cut_axes(self, region: TensorRegion) -> list[int]:
         """The axes along which a region is not all of its buffer."""
@@ -115,31 +156,13 @@ class Tiles:
             if not (is_const(r.min, 0) and self.analyzer.can_prove_equal(r.extent, n))
         ]
 
-    def covers_padding(self, dst: TensorRegion, cut: list[int], old: Held) -> bool:
-        """Whether a region that is cut along one axis has all that an old limit left out."""
-        if len(cut) > 1 or set(old.limits) != set(cut) or old.limits[cut[0]] is None:
-            return False
-        part, size = dst.region[cut[0]], dst.source.ty.shape[cut[0]]
-        reaches_end = self.shows(part.min + part.extent >= size)
-        return reaches_end and self.shows(part.min <= old.limits[cut[0]])
-
-    def inside(self, region: TensorRegion, held: Held) -> bool:
-        return all(
-            limit is not None
-            and self.shows(region.region[a].min + region.region[a].extent <= limit)
-            for a, limit in held.limits.items()
-        )
-
     def shows(self, condition: tvm.ir.Expr) -> bool:
         return proves(self.analyzer, condition)
 
-    def leaves_elements(self, indices: list, old: Held, guard: tvm.ir.Expr) -> bool:
-        """Whether what a guard leaves unwritten are elements of the tensor."""
+    def shows_without(self, condition: tvm.ir.Expr, result: tvm.ir.Expr) -> bool:
+        """Whether something holds wherever a condition does not."""
         elsewhere = sym.Analyzer()
         for var, range_ in self.ranges.items():
             elsewhere.bind(var, range_)
-        with elsewhere.constraint_scope(tirx.Not(guard)):
-            return all(
-                limit is not None and proves(elsewhere, indices[axis] < limit)
-                for axis, limit in old.limits.items()
-            )
+        with elsewhere.constraint_scope(tirx.Not(condition)):
+            return proves(elsewhere, result)

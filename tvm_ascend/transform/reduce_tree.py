@@ -7,6 +7,7 @@ import tvm
 from tvm import tirx
 from tvm.ir import TensorLoad
 
+from tvm_ascend.isa.dtypes import is_float
 from tvm_ascend.transform.access import ZERO, access_of, constant, dtype_of
 from tvm_ascend.transform.lane_ops import Run, advance, in_chunks
 from tvm_ascend.transform.nest import TILE
@@ -132,6 +133,6 @@ def identity(kind: str, dtype: str) -> tvm.ir.Expr:
     """Return what a reduction starts from."""
     if kind == "sum":
         return tirx.const(0, dtype)
-    if "float" in dtype:
+    if is_float(dtype):
         return tirx.const(float("-inf") if kind == "max" else float("inf"), dtype)
     return tvm.tirx.min_value(dtype) if kind == "max" else tvm.tirx.max_value(dtype)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import tvm
 from tvm import tirx
 
+from tvm_ascend.isa.dtypes import is_float
 from tvm_ascend.isa.instr import Space
 from tvm_ascend.transform.access import Access, constant, dtype_of, substitute
 from tvm_ascend.transform.cast_path import cast_path
@@ -276,6 +277,6 @@ def _reduce_dtype(kind: str, dtype: str) -> str:
     key = f"whole_reduce_{kind}"
     if supports(key, dtype) and not (kind == "sum" and dtype == "float16"):
         return dtype
-    if "float" in dtype and cast_path(dtype, "float32") is not None:
+    if is_float(dtype) and cast_path(dtype, "float32") is not None:
         return "float32"
     raise NotVectorizable(f"no instruction reduces {dtype}")

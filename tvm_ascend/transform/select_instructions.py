@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import tvm
 import tvm_ffi
-from tvm import sym, tirx
+from tvm import tirx
 from tvm.tirx.transform.function_pass import prim_func_pass
 
+from tvm_ascend import sym
 from tvm_ascend.errors import TileByHand, where
 from tvm_ascend.hw.chip import ChipSpec
 from tvm_ascend.isa.instr import Space
@@ -20,6 +21,7 @@ from tvm_ascend.transform.infer_scope import SCALAR
 from tvm_ascend.transform.notes import note
 from tvm_ascend.transform.pad_buffers import pad_ub_rows
 from tvm_ascend.transform.scalar_code import scalar_loop, scalar_tile_op
+from tvm_ascend.transform.scalar_tails import within_tensors
 from tvm_ascend.transform.select_cube import select_cube
 from tvm_ascend.transform.select_loops import clears_for, select_loops, select_statement
 from tvm_ascend.transform.select_tile import select_tile
@@ -83,7 +85,8 @@ class _Selector:
         self.analyzer = sym.Analyzer()
         self.notes: list[str] = []
         self.variables: set[tvm.ir.Var] = set()
-        self.scalar = False
+        # The loops of elements around a statement that runs on the scalar unit.
+        self.elements: list[tirx.For] = []
 
     def run(self, body: tirx.Stmt) -> tirx.Stmt:
         """Rewrite a statement and everything in it."""
@@ -131,26 +134,34 @@ class _Selector:
 
     def loop(self, stmt: tirx.For, mutator: object) -> tirx.Stmt:
         self.analyzer.bind(stmt.loop_var, tvm.ir.Range.from_min_extent(stmt.min, stmt.extent))
-        if not is_parallel(stmt) or self.scalar:
+        if not is_parallel(stmt):
             return mutator.default_mutate(scalar_loop(stmt))
+        if self.elements:
+            return self.scalar_elements(stmt, mutator)
         ctx = self.context(stmt.span)
         try:
             return _sequence(select_loops(ctx, stmt), ctx)
         except NotVectorizable as reason:
             self.report("loop", stmt.span, reason)
-        self.scalar = True
-        stmt = mutator.default_mutate(scalar_loop(stmt))
-        self.scalar = False
-        return stmt
+        return self.scalar_elements(stmt, mutator)
+
+    def scalar_elements(self, stmt: tirx.For, mutator: object) -> tirx.Stmt:
+        self.elements.append(stmt)
+        loop = mutator.default_mutate(scalar_loop(stmt))
+        self.elements.pop()
+        return loop
 
     def branch(self, stmt: tirx.IfThenElse, mutator: object) -> tirx.Stmt:
+        condition = within_tensors(self.analyzer, self.elements, stmt.condition)
         with self.analyzer.constraint_scope(stmt.condition):
             then = mutator.mutate(stmt.then_case)
         other = None if stmt.else_case is None else mutator.mutate(stmt.else_case)
-        return tirx.IfThenElse(stmt.condition, then, other, stmt.span)
+        return tirx.IfThenElse(condition, then, other, stmt.span)
 
     def store(self, stmt: tirx.BufferStore, _mutator: object) -> tirx.Stmt:
-        if self.scalar or stmt.buffer in self.variables:
+        if self.elements:
+            return within_tensors(self.analyzer, self.elements, stmt)
+        if stmt.buffer in self.variables:
             return stmt
         ctx = self.context(stmt.span)
         try:

@@ -269,6 +269,9 @@ class Reader:
         if kind in _BINARY:
             (a, uses_a), (b, uses_b) = self._text(expr.a), self._text(expr.b)
             return f"(({a}) {_BINARY[kind]} ({b}))", uses_a | uses_b
+        if isinstance(expr, tirx.Not):
+            inner, uses = self._text(expr.a)
+            return f"(({inner}) == 0)", uses
         if isinstance(expr, tirx.Select):
             parts = [self._text(e) for e in (expr.condition, expr.true_value, expr.false_value)]
             return f"where({', '.join(t for t, _ in parts)})", frozenset().union(

@@ -187,6 +187,12 @@ class Machine:
             self.violation = Violation(first, second, points)  # type: ignore[arg-type]
 
     def _loop(self, loop: Loop, point: Point) -> None:
+        if self.program.trips(loop, point) is not None:
+            for k in self.program.iterations(loop, point):
+                self._sequence(loop.body, (*point, k))
+                if self.violation is not None:
+                    return
+            return
         counter = self.program.counters[loop]
         asked = any(counter is asked for asked, _ in self.program.going_on.values())
         left = []
@@ -214,6 +220,11 @@ class Machine:
         return done, between
 
     def _branch(self, branch: Branch, point: Point) -> None:
+        side = self.program.side(branch, point)
+        if side is not None:
+            for body in branch.sides[side : side + 1]:
+                self._sequence(body, point)
+            return
         if branch in self.program.going_on:
             self._going_on(branch, point)
             return
@@ -230,10 +241,8 @@ class Machine:
             self._meet(done, between)
 
     def _going_on(self, branch: Branch, point: Point) -> None:
-        """The one side that runs on this path."""
-        side = self.program.side(branch, point)
-        if side is None:
-            side = int(self.program.going_on[branch][0].loop in self.ending)
+        """The one side that runs on this path, where the loop may end or go on."""
+        side = int(self.program.going_on[branch][0].loop in self.ending)
         for body in branch.sides[side : side + 1]:
             self._sequence(body, point)
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import tvm
 import tvm_ffi
 from tvm import tirx
 
+from tvm_ascend import sym
 from tvm_ascend.isa.cross_core import FLAGS
 from tvm_ascend.isa.instr import Space
 from tvm_ascend.transform.sync.access import Access
@@ -66,11 +67,22 @@ class Counter:
         return list(range(int(first), self.cut + 1))
 
 
+class Replay(Protocol):
+    """Knows which way a program goes on one core; None: it may go either way."""
+
+    def side(self, branch: Branch, point: tuple[int, ...]) -> int | None:
+        """The side of a branch that runs at a point."""
+
+    def trips(self, loop: Loop, point: tuple[int, ...]) -> int | None:
+        """How often a loop runs at a point."""
+
+
 @dataclass
 class Program:
     """The tree, its counters in nesting order per step, and its accesses in numbers.
 
-    ``block`` is the counter of the core, ``going_on`` has the branches that ask whether an
+    ``conditions`` are those of branches, by the loops around. ``replay`` fixes the way through all
+    of them. ``block`` is the counter of the core, ``going_on`` has the branches that ask whether an
     iteration of a loop around them is not the last, with that loop's place in the nest.
     """
 
@@ -83,18 +95,33 @@ class Program:
     block: int | None = None
     extents: dict[int, Form] = field(default_factory=dict)
     going_on: dict[Branch, tuple[Counter, int]] = field(default_factory=dict)
+    conditions: dict[Branch, Form] = field(default_factory=dict)
+    nest_of: dict[Node, tuple[Counter, ...]] = field(default_factory=dict)
+    replay: Replay | None = None
 
     def side(self, branch: Branch, point: tuple[int, ...]) -> int | None:
         """The side of a branch that runs in an iteration; None: either may.
 
         In an iteration after which the loop may end or go on, either may.
         """
+        known = self.replay.side(branch, point) if self.replay is not None else None
+        if known is not None:
+            return known
         if branch not in self.going_on:
             return None
         counter, depth = self.going_on[branch]
         if point[depth] + 1 == counter.cut:
             return 1
         return None if point[depth] + 1 in counter.exits else 0
+
+    def trips(self, loop: Loop, point: tuple[int, ...]) -> int | None:
+        """How often a loop runs at a point; None: any count from which the cut may leave."""
+        return self.replay.trips(loop, point) if self.replay is not None else None
+
+    def iterations(self, loop: Loop, point: tuple[int, ...]) -> range:
+        """The iterations of a loop to look at."""
+        trips = self.trips(loop, point)
+        return range(self.counters[loop].cut if trips is None else trips)
 
     def taken(self, node: Node, point: tuple[int, ...]) -> list[Seq]:
         """The sequences directly inside a node that may run in an iteration."""
@@ -191,6 +218,8 @@ class _Measure:
                 self.sequence(body, inner)
 
     def _branch(self, branch: Branch, nest: tuple[Counter, ...]) -> None:
+        self.program.conditions[branch] = self.reader.read(branch.stmt.condition)
+        self.program.nest_of[branch] = nest
         for depth, counter in enumerate(nest):
             loop = counter.loop.stmt
             if not isinstance(loop, tirx.For) or loop.step is not None:
@@ -207,6 +236,7 @@ class _Measure:
 
     def _loop(self, loop: Loop, nest: tuple[Counter, ...]) -> Counter:
         stmt = loop.stmt
+        self.program.nest_of[loop] = nest
         counted = isinstance(stmt, tirx.For) and stmt.step is None
         extent = self.reader.read(stmt.extent) if counted else self._unknown(nest)
         trips = self.reader.interval(extent)
@@ -281,4 +311,4 @@ class _Measure:
         index, reach = access.indices[-1], access.length
         if isinstance(index, int) and isinstance(reach, int):
             return index + reach <= size
-        return bool(tvm.sym.Analyzer().can_prove(index + reach <= size))
+        return bool(sym.Analyzer().can_prove(index + reach <= size))

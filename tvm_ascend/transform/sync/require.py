@@ -55,7 +55,7 @@ class Requirements:
                 if child.pipe is not None:
                     self._add(child, point)
             elif isinstance(child, Loop):
-                for k in range(self.program.counters[child].cut):
+                for k in self.program.iterations(child, point):
                     self._walk(child.body, (*point, k))
             else:
                 for body in self.program.taken(child, point):

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import tvm
-from tvm import sym, tirx
+from tvm import tirx
 from tvm.ir import Op
 
+from tvm_ascend import sym
 from tvm_ascend.errors import LoopConditionOnChip
 from tvm_ascend.isa import cross_core, sync
 from tvm_ascend.isa.instr import Pipe, Space
@@ -105,13 +106,17 @@ def build(body: tirx.Stmt) -> Seq:
     return _sequence(body, None)
 
 
+def nodes(seq: Seq) -> Iterator[Node]:
+    """Every node in program order, one with a body before what is in it."""
+    for child in seq.children:
+        yield child
+        for inner in bodies(child):
+            yield from nodes(inner)
+
+
 def steps(seq: Seq) -> Iterator[Step]:
     """Every step in program order."""
-    for child in seq.children:
-        if isinstance(child, Step):
-            yield child
-        for inner in bodies(child):
-            yield from steps(inner)
+    return (node for node in nodes(seq) if isinstance(node, Step))
 
 
 def bodies(node: Node) -> list[Seq]:

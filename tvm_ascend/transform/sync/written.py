@@ -13,8 +13,9 @@ from tvm_ascend.language.core_sides import programs
 from tvm_ascend.target import chip_of
 from tvm_ascend.transform.sync.machine import NUMBER, Action, Machine, Placed, Violation
 from tvm_ascend.transform.sync.program import Program, read_program
+from tvm_ascend.transform.sync.replay import undecided, ways
 from tvm_ascend.transform.sync.require import Requirements
-from tvm_ascend.transform.sync.tree import Seq, Step, build, steps
+from tvm_ascend.transform.sync.tree import Branch, Seq, Step, build, nodes, steps
 
 _KINDS = {"set_flag": "set", "wait_flag": "wait"}
 
@@ -32,23 +33,44 @@ class _Written(Action):
         return self.source, self.target, self.program.flag_id(self.owner, point)
 
 
+_MOST_INSTANCES = 2000
+
+
 def unordered(func: tirx.PrimFunc) -> Violation | None:
     """The first two instructions that conflict and that no sync of the function orders.
 
-    Accesses whose addresses are not known count as conflicts. In a mixed kernel each kind of core
-    is looked at alone: flags between cores are not.
+    Every core is followed on the way it takes, where that depends on its number and on counters of
+    loops; at other branches on every way, or where those are too many on both sides at once
+    (``both_ways`` says so). Accesses whose addresses are not known count as conflicts. In a mixed
+    kernel each kind of core is looked at alone: flags between cores are not.
     """
     found = (_unordered(program) for program in programs(func))
     return next((violation for violation in found if violation is not None), None)
 
 
+def both_ways(func: tirx.PrimFunc) -> str:
+    """Why ``unordered`` takes more ways as possible than there are; empty when it does not."""
+    reasons = (undecided(_program(program)) for program in programs(func))
+    return next((reason for reason in reasons if reason), "")
+
+
+def _program(func: tirx.PrimFunc) -> Program:
+    tree = build(func.body)
+    branches = any(isinstance(node, Branch) for node in nodes(tree))
+    return read_program(tree, _MOST_INSTANCES) if branches else read_program(tree)
+
+
 def _unordered(func: tirx.PrimFunc) -> Violation | None:
     chip = chip_of(func)
-    tree = build(func.body)
-    program = read_program(tree)
+    program = _program(func)
     fractals = int(chip.constants["MMAD_BARRIER_FRACTALS"])
-    requirements = Requirements(program, fractals * chip.cube_block**2)
-    return Machine(requirements, _actions(tree, program), {}).run()
+    for replay in ways(program):
+        program.replay = replay
+        requirements = Requirements(program, fractals * chip.cube_block**2)
+        violation = Machine(requirements, _actions(program.tree, program), {}).run()
+        if violation is not None:
+            return violation
+    return None
 
 
 def _actions(tree: Seq, program: Program) -> Placed:
