@@ -210,14 +210,13 @@ void Checker::race(const Call& call, const Access& access, const Conflict& confl
     const CorePlace* core;
     bool writes;
   };
-  Side first{{earlier.site(), earlier.pipe()},
-             &context_.places[earlier.core()],
-             conflict.earlier_writes};
+  Side first{
+      {earlier.site(), earlier.pipe()}, &context_.places[earlier.core()], conflict.earlier_writes};
   Side second{{call.site, call.op->pipe}, &place_, conflict.later_writes};
   const bool other_core = first.core != second.core;
   // Which core came first is chance. What one reads and the other writes goes from that to this.
-  const bool turned = first.writes == second.writes ? first.core->index > second.core->index
-                                                    : second.writes;
+  const bool turned =
+      first.writes == second.writes ? first.core->index > second.core->index : second.writes;
   if (other_core && turned) std::swap(first, second);
   Hazard hazard = at_operand("race", call, access.operand);
   hazard.core = second.core->index;
@@ -225,15 +224,14 @@ void Checker::race(const Call& call, const Access& access, const Conflict& confl
   hazard.second = second.ref;
   hazard.low = conflict.low;
   hazard.high = conflict.high;
-  hazard.fix = other_core ? cross_core_fix(context_.program, *first.core, first.ref.pipe,
-                                           *second.core)
-                          : fix_for(earlier, call.op->pipe);
+  hazard.fix = other_core
+                   ? cross_core_fix(context_.program, *first.core, first.ref.pipe, *second.core)
+                   : fix_for(earlier, call.op->pipe);
   const bool insert = !other_core || context_.program.cross_core();
   hazard.message = context_.sites.describe(second.ref.site) + " on pipe " +
                    name_of(second.ref.pipe) + (second.writes ? " writes " : " reads ") +
                    place(call, access.operand, conflict.low, conflict.high) + " that " +
-                   context_.sites.describe(first.ref.site) + " on pipe " +
-                   name_of(first.ref.pipe) +
+                   context_.sites.describe(first.ref.site) + " on pipe " + name_of(first.ref.pipe) +
                    (other_core ? " of " + first.core->name : std::string()) +
                    (first.writes ? " writes" : " reads") + ", and nothing orders them; " +
                    (insert ? "insert " : "cores must touch ") + hazard.fix;

@@ -24,8 +24,7 @@ int64_t SharedRate::take(int64_t start, double units) {
     }
     window.taken += units;
     if (window.taken >= capacity_) window.next = index + 1;
-    const double done =
-        static_cast<double>(index * kWindowCycles) + window.taken / per_cycle_;
+    const double done = static_cast<double>(index * kWindowCycles) + window.taken / per_cycle_;
     return static_cast<int64_t>(std::ceil(std::max(alone, done)));
   }
 }

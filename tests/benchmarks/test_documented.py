@@ -18,6 +18,7 @@ from kernels.add import buffered_add, overlapped_add, scalar_add
 from kernels.copies import load_tiles
 from kernels.gemm import gemm
 
+
 @pytest.fixture(scope="module")
 def outcomes():
     return [documented.outcome(case) for case in documented.CASES if case.make]

@@ -163,9 +163,7 @@ def test_short_packets_of_a_line_cost_more():
     assert cycles(parts) - cycles(whole) == 16 * 40 * 3 // 4
 
 
-@pytest.mark.parametrize(
-    ("rate", "value"), [("HBM_BYTES_PER_CYCLE", 8), ("L2_BYTES_PER_CYCLE", 8)]
-)
+@pytest.mark.parametrize(("rate", "value"), [("HBM_BYTES_PER_CYCLE", 8), ("L2_BYTES_PER_CYCLE", 8)])
 def test_cores_share_what_hbm_and_l2_deliver(rate, value):
     def run(grid):
         machine = machine_of(grid, 4 * GROUP, **{rate: value})

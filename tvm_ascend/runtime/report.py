@@ -65,11 +65,11 @@ class Report:
     instructions : number of executed instructions by name.
     bank_conflicts : Vector cycles of all cores lost to bank conflicts of UB, by site.
     hbm_cycles : what HBM takes for all that it delivered and took; no launch is shorter.
-    l2 : bytes by what happened to them: ``hit_bytes`` and ``miss_bytes`` of reads, ``written_bytes``
-        that went to L2, ``hbm_read_bytes`` for the misses (whole lines where a run starts inside
-        32 bytes), ``hbm_written_bytes`` that made room.
-    in_flight : cycles in which each pipe had an instruction whose result was not there yet, by core;
-        what the chip's profiler calls the time of a pipe.
+    l2 : bytes by what happened to them: ``hit_bytes`` and ``miss_bytes`` of reads,
+        ``written_bytes`` that went to L2, ``hbm_read_bytes`` for the misses (whole lines where a
+        run starts inside 32 bytes), ``hbm_written_bytes`` that made room.
+    in_flight : cycles in which each pipe had an instruction whose result was not there yet, by
+        core; what the chip's profiler calls the time of a pipe.
     printed : what the kernel printed, in the order of cores and statements.
     hazards : what the checker found (empty when ``SimOptions.strict``, which raises instead).
     """
