@@ -123,7 +123,9 @@ struct Options {
   bool all_cores = true;
   std::vector<int> cores;
   int max_hazards = 16;
-  std::vector<int> fresh;  // parameters whose tensors the caller allocated for this launch
+  std::vector<int> fresh;    // parameters whose tensors the caller allocated for this launch
+  bool redundant = false;    // report which statements hand each other flags
+  std::vector<int> without;  // sites that do nothing
 };
 
 }  // namespace tvm_ascend::sim
