@@ -221,6 +221,9 @@ class _Reader:
                 self._fields(found.struct, found.fields, place)
             else:
                 self.result = place
+        elif text in ("true", "false"):
+            self._add("bool", f"flag{len(self.types)}")
+            self.conditions.append(f"{place} == {text}")
         elif placeholder := _PLACEHOLDER.fullmatch(text):
             self._add(placeholder[1] or "uint64_t", "mask")
         elif constant := _CONSTANT.fullmatch(text):
