@@ -28,6 +28,14 @@ class SimOptions:
     trace : record one event per instruction for ``Report.trace``.
     dma : ``"eager"`` copies data at once; ``"late"`` only when something waits for the copy, so
         that a missing wait also shows as wrong data.
+    block : run this block of the launch alone, counted from 0: its core, or in a kernel of both
+        kinds its Cube core and its Vector cores. A launch has one block for each core it uses, so a
+        grid that is larger than the chip goes round on them.
+    core : run this core alone, numbered as in ``Report.core_cycles``. In a kernel of both kinds it
+        finds the flags of the cores left out up, and in global memory what was there before.
+
+    Of a block or a core alone, outputs are written only as far as it writes them, and nothing is
+    said about bytes that nobody wrote, as others may have.
     """
 
     numerics: bool = True
@@ -35,11 +43,20 @@ class SimOptions:
     strict: bool = True
     trace: bool = False
     dma: Dma = "eager"
+    block: int | None = None
+    core: int | None = None
 
     def __post_init__(self) -> None:
         for name in ("numerics", "hazards", "strict", "trace"):
             require(name, getattr(self, name), bool, "True or False")
         _choose("dma", self.dma, get_args(Dma))
+        for name, number in (("block", self.block), ("core", self.core)):
+            if number is not None:
+                require(name, number, int, "a number from 0, or None")
+                if number < 0:
+                    raise OptionError(name, number, "a number from 0, or None")
+        if self.block is not None and self.core is not None:
+            raise OptionError("core", self.core, f"None where `block` is given, here {self.block}")
 
 
 class Overrides(Mapping[str, int]):

@@ -427,6 +427,12 @@ bool Core::signal(const Call& call, Pipe pipe, Reach reach, int id) {
 bool Core::await(const Call& call, int id) {
   const Ref at{call.site, Pipe::S};
   if (!resolve_deadlock(at)) return false;
+  const bool alone = context_.options.core && context_.program.mixed();
+  if (alone && !context_.cross_core.up(this->id(), id)) {  // the flags of the others are all up
+    clocks_.advance(Pipe::S);
+    scoreboard_.wait_flag(Pipe::S, scoreboard_.now(), sync_cycles(call));
+    return true;
+  }
   waiting_ = Wait{at, id, scoreboard_.now()};
   const bool raised = context_.cross_core.up(this->id(), id) || wait_for_other_cores();
   waiting_.reset();

@@ -43,7 +43,6 @@ constexpr int64_t kMostBytes = int64_t{1} << 40;
 constexpr int64_t kMostMemory = int64_t{1} << 30;  // one on-chip memory
 constexpr double kMostCycles = 1e9;                // of one constant
 
-constexpr int kLeastInt = std::numeric_limits<int>::min();
 constexpr int kMostInt = std::numeric_limits<int>::max();
 
 int64_t within(const Json& value, const std::string& name, int64_t low, int64_t high) {
@@ -297,14 +296,16 @@ Options Options::parse(const std::string& text) {
       throw InputError("dma is \"eager\" or \"late\"");
     options.late_dma = dma.as_string() == "late";
   }
-  if (const Json& cores = json["cores"]; !cores.is_null()) {
-    options.all_cores = false;
-    for (const Json& core : cores.items())
-      options.cores.push_back(int_within(core, "a core", kLeastInt, kMostInt));
-  }
+  auto number = [&](const char* name, std::optional<int>* into) {
+    if (!json[name].is_null()) *into = int_within(json[name], name, 0, kMostInt);
+  };
+  number("block", &options.block);
+  number("core", &options.core);
+  if (options.block && options.core) throw InputError("give a block or a core, not both");
   if (const Json& most = json["max_hazards"]; !most.is_null())
     options.max_hazards = int_within(most, "max_hazards", 0, kMostInt);
-  if (const Json& fresh = json["fresh"]; !fresh.is_null()) {
+  // What the cores left out would have written is not missing.
+  if (const Json& fresh = json["fresh"]; !fresh.is_null() && options.every_core()) {
     for (const Json& param : fresh.items())
       options.fresh.push_back(int_within(param, "a fresh parameter", 0, kMostInt));
   }

@@ -22,7 +22,7 @@ from tvm_ascend.errors import TwinCompileError, TwinCompilerBroken, TwinCompiler
 from tvm_ascend.options import SimOptions
 from tvm_ascend.runtime import native
 from tvm_ascend.runtime.report import Report, read_report
-from tvm_ascend.runtime.simulator import options_json, raise_hazards
+from tvm_ascend.runtime.simulator import check_choice, options_json, raise_hazards
 
 # Wrapping and unfused arithmetic, as LLVM does it for the simulator's own path. No built-in
 # functions: the compiler would take a kernel named like one for that function.
@@ -62,6 +62,7 @@ class TwinExecutor:
 
         ``fresh``: positions of tensors that were allocated for this launch and hold no values yet.
         """
+        check_choice(options, self._program)
         raw = self._run(list(args), options_json(options, fresh))
         return raise_hazards(read_report(raw, self._program), options)
 
