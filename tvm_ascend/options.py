@@ -30,6 +30,14 @@ class SimOptions:
         that a missing wait also shows as wrong data.
     redundant : list in ``Report.redundant`` the flags and barriers that order nothing in this run;
         the launch is simulated once more without each. Needs ``hazards``.
+    block : run this block of the launch alone, counted from 0: its core, or in a kernel of both
+        kinds its Cube core and its Vector cores. A launch has one block for each core it uses, so a
+        grid that is larger than the chip goes round on them.
+    core : run this core alone, numbered as in ``Report.core_cycles``. In a kernel of both kinds it
+        finds the flags of the cores left out up, and in global memory what was there before.
+
+    Of a block or a core alone, outputs are written only as far as it writes them, and nothing is
+    said about bytes that nobody wrote, as others may have.
     """
 
     numerics: bool = True
@@ -38,6 +46,8 @@ class SimOptions:
     trace: bool = False
     dma: Dma = "eager"
     redundant: bool = False
+    block: int | None = None
+    core: int | None = None
 
     def __post_init__(self) -> None:
         for name in ("numerics", "hazards", "strict", "trace", "redundant"):
@@ -45,6 +55,13 @@ class SimOptions:
         if self.redundant and not self.hazards:
             raise OptionError("redundant", True, "False where hazards is False")
         _choose("dma", self.dma, get_args(Dma))
+        for name, number in (("block", self.block), ("core", self.core)):
+            if number is not None:
+                require(name, number, int, "a number from 0, or None")
+                if number < 0:
+                    raise OptionError(name, number, "a number from 0, or None")
+        if self.block is not None and self.core is not None:
+            raise OptionError("core", self.core, f"None where `block` is given, here {self.block}")
 
 
 class Overrides(Mapping[str, int]):

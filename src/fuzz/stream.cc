@@ -209,7 +209,9 @@ std::string Generator::options() {
                     ",\"hazards\":" + truth(0.8) + ",\"trace\":" + truth(0.3) +
                     ",\"dma\":" + (chance(0.3) ? "\"late\"" : "\"eager\"") +
                     ",\"max_hazards\":" + number(unfit(0.3) ? any_word() : 1000);
-  if (chance(0.1)) out += ",\"cores\":[" + number(unfit(0.3) ? any_word() : 0) + "]";
+  for (const char* name : {"block", "core"}) {
+    if (chance(0.1)) out += ",\"" + std::string(name) + "\":" + number(unfit(0.3) ? any_word() : 0);
+  }
   if (chance(0.3)) out += ",\"fresh\":[" + number(below(3)) + "]";
   return out + "}";
 }

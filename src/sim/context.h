@@ -82,7 +82,7 @@ struct Context {
     return !without.empty() && std::find(without.begin(), without.end(), site) != without.end();
   }
   void hand(int64_t set, int64_t wait) {
-    if (options.redundant) handed.emplace(set, wait);
+    if (options.redundant && set >= 0) handed.emplace(set, wait);
   }
 };
 

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "launch.h"
+#include "numeric.h"
 
 namespace tvm_ascend::sim {
 
@@ -52,6 +53,22 @@ DType dtype_of(std::string_view name) {
   int i = 0;
   while (name != kDTypeNames[i]) ++i;
   return static_cast<DType>(i);
+}
+
+// A scalar word as a register of that dtype holds it.
+int64_t rounded_word(DType dtype, int64_t word) {
+  const auto value = [&] { return bit_cast<double>(word); };
+  const auto rounded = [](float x) { return bit_cast<int64_t>(static_cast<double>(x)); };
+  switch (dtype) {
+    case DType::float16:
+      return rounded(float(Half(value())));
+    case DType::bfloat16:
+      return rounded(float(BFloat(value())));
+    case DType::float32:
+      return rounded(static_cast<float>(value()));
+    default:
+      return word;
+  }
 }
 
 // Atomic stores work on elements of the type that was set for them.
@@ -170,10 +187,18 @@ bool Core::issue(Call& call) {
     checker_.check_accesses(call, list, &found_);
   }
   if (!found_.empty()) return report(&found_);
+  const std::vector<int64_t> units = UnitFlags::units(call, list);
+  if (!units.empty() && !check_units(call, units)) return false;
   const uint32_t epoch = clocks_.advance(op.pipe);
   last_[static_cast<int>(op.pipe)] = {call.site, op.pipe};
   if (context_.options.hazards) {
-    checker_.check_order(call, list, clocks_, &found_);
+    if (units.empty()) {
+      checker_.check_order(call, list, clocks_, &found_);
+    } else {  // the units tell this instruction alone who has finished with them
+      Clocks told = clocks_;
+      told.join(op.pipe, unit_flags_.known(units));
+      checker_.check_order(call, list, told, &found_);
+    }
     if (found_.empty()) cache_.check(call, list, &found_);
     if (!found_.empty() && !report(&found_)) return false;
   }
@@ -185,8 +210,24 @@ bool Core::issue(Call& call) {
   const bool idle = op.n_operands > 0 && list.empty();
   if ((context_.options.numerics || op.pipe == Pipe::S) && !idle) run(call, epoch);
   count(call, list);
-  time(call);
+  time(call, units, epoch);
   return true;
+}
+
+bool Core::check_units(const Call& call, const std::vector<int64_t>& units) {
+  land(unit_flags_.known(units));
+  const std::string problem = unit_flags_.problem(call, units, context_.sites);
+  if (problem.empty()) return true;
+  Hazard hazard;
+  hazard.kind = "wait_without_set";
+  hazard.core = id();
+  hazard.space = name_of(Space::L0C);
+  hazard.first = hazard.at = {call.site, call.op->pipe};
+  hazard.fix = "unitFlag 3";
+  hazard.message = context_.sites.describe(call.site) + problem;
+  found_.push_back(std::move(hazard));
+  report(&found_);
+  return false;
 }
 
 void Core::set_registers(const Call& call) {
@@ -195,7 +236,9 @@ void Core::set_registers(const Call& call) {
     int64_t& into = registers_[setting.name];
     switch (setting.from) {
       case From::Param:
-        into = call.params[setting.value];
+        into = setting.value == call.op->scalar
+                   ? rounded_word(call.variant->scalar, call.params[setting.value])
+                   : call.params[setting.value];
         break;
       case From::Dtype:
         into = static_cast<int64_t>(
@@ -285,15 +328,17 @@ void Core::count(const Call& call, const AccessList& list) {
     context_.touched[arg - context_.gm.args().data()] += bytes;
 }
 
-void Core::time(const Call& call) {
+void Core::time(const Call& call, const std::vector<int64_t>& units, uint32_t epoch) {
   const Timing timing = timing_of(context_.program, *place_.kind, call);
   const int64_t lost = context_.banks.lost(call);
   if (lost > 0) {
     if (context_.conflicts.size() <= call.site) context_.conflicts.resize(call.site + 1);
     context_.conflicts[call.site] += lost;
   }
+  if (!units.empty()) scoreboard_.hold(call.op->pipe, unit_flags_.earliest(units, timing.cycles));
   const Span span = scoreboard_.issue(call.op->pipe, timing.cycles + lost, timing.head,
                                       timing.latency, timing.scalar);
+  unit_flags_.pass(call, units, epoch, span.start, span.end, timing.latency);
   if (context_.options.trace)
     context_.trace.push_back({id(), call.op->pipe, span.start, span.end, call.site});
 }
@@ -333,7 +378,7 @@ bool Core::wait_flag(const Call& call, const Flag& flag) {
     deadlock_ = Deadlock{std::move(hazard), flag.target};
     raised = Events::Raised{clocks_.finished(flag.source), scoreboard_.finish(), -1};
   }
-  if (raised->site >= 0) context_.hand(raised->site, call.site);
+  context_.hand(raised->site, call.site);
   clocks_.join(flag.target, raised->known);
   land(raised->known);
   scoreboard_.wait_flag(flag.target, raised->time, sync_cycles(call));
@@ -384,6 +429,12 @@ bool Core::signal(const Call& call, Pipe pipe, Reach reach, int id) {
 bool Core::await(const Call& call, int id) {
   const Ref at{call.site, Pipe::S};
   if (!resolve_deadlock(at)) return false;
+  const bool alone = context_.options.core && context_.program.mixed();
+  if (alone && !context_.cross_core.up(this->id(), id)) {  // the flags of the others are all up
+    clocks_.advance(Pipe::S);
+    scoreboard_.wait_flag(Pipe::S, scoreboard_.now(), sync_cycles(call));
+    return true;
+  }
   waiting_ = Wait{at, id, scoreboard_.now()};
   const bool raised = context_.cross_core.up(this->id(), id) || wait_for_other_cores();
   waiting_.reset();
@@ -433,6 +484,7 @@ void Core::finish() {
   clocks_.barrier_all();
   land(clocks_.seen(Pipe::S));
   events_.finish(last_, &found_);
+  unit_flags_.finish(id(), context_.sites, &found_);
   cache_.finish(&found_);
   report(&found_);
 }

@@ -17,6 +17,7 @@
 #include "events.h"
 #include "memory.h"
 #include "scoreboard.h"
+#include "unit_flags.h"
 
 namespace tvm_ascend::sim {
 
@@ -88,13 +89,15 @@ class Core {
 
   bool report(std::vector<Hazard>* found);
   bool resolve_deadlock(const Ref& user);
+  // Waits for the flags of units of L0C; false: what it waits for does not come before it.
+  bool check_units(const Call& call, const std::vector<int64_t>& units);
   void run(Call& call, uint32_t epoch);
   void set_registers(const Call& call);
   void set_mask(const Call& call);
   void print(const Call& call);
   // Late DMA: copies that `known` says are finished land now.
   void land(const Epochs& known);
-  void time(const Call& call);
+  void time(const Call& call, const std::vector<int64_t>& units, uint32_t epoch);
   void count(const Call& call, const AccessList& list);
   int64_t sync_cycles(const Call& call) const;
 
@@ -109,6 +112,7 @@ class Core {
   Events events_;
   Scoreboard scoreboard_;
   Registers registers_;
+  UnitFlags unit_flags_;
   DataCache cache_;
   std::array<Ref, kPipes> last_;  // last statement on each pipe
   Ref latest_;

@@ -71,19 +71,22 @@ void resume(Runner& runner) {
   if (failure) std::rethrow_exception(failure);
 }
 
-// The blocks that the options name, all cores of each.
+void check_choice(const char* name, const std::optional<int>& chosen, size_t count) {
+  if (!chosen || static_cast<size_t>(*chosen) < count) return;
+  throw InputError("no " + std::string(name) + " " + std::to_string(*chosen) + " in a launch of " +
+                   std::to_string(count));
+}
+
+// The cores that the options choose.
 std::vector<int> selected(const Context& context) {
-  const int grid = context.program.grid;
-  std::vector<int> blocks = context.options.cores;
-  for (int i = 0; context.options.all_cores && i < grid; ++i) blocks.push_back(i);
+  const Options& options = context.options;
+  check_choice("block", options.block, static_cast<size_t>(context.program.grid));
+  check_choice("core", options.core, context.places.size());
   std::vector<int> found;
-  for (int block : blocks) {
-    if (block < 0 || block >= grid)
-      throw InputError("no block " + std::to_string(block) + " in a launch of " +
-                       std::to_string(grid));
-    for (const CorePlace& place : context.places) {
-      if (place.block == block) found.push_back(place.index);
-    }
+  for (const CorePlace& place : context.places) {
+    const bool block = !options.block || place.block == *options.block;
+    const bool core = !options.core || place.index == *options.core;
+    if (block && core) found.push_back(place.index);
   }
   return found;
 }
@@ -207,7 +210,7 @@ void run_blocks(Context& context, const CoreProgram& program) {
                    [](const Printed& a, const Printed& b) { return a.core < b.core; });
   const Options& options = context.options;
   // A block left out, or one that stopped or skipped something, leaves its part unwritten.
-  const bool complete = options.all_cores && context.hazards.all().empty();
+  const bool complete = options.every_core() && context.hazards.all().empty();
   if (complete && options.numerics && options.hazards) check_outputs(context);
 }
 

@@ -261,6 +261,14 @@ inline Int<I> shift_right(Int<I> a, Int<I> by) {
   return Int<I>(static_cast<int64_t>(a.bits) >> amount);
 }
 
+// Adds the last bit that leaves; past the width that is the sign.
+template <typename I>
+inline Int<I> shift_right_round(Int<I> a, Int<I> by) {
+  if (by.bits == 0) return a;
+  const Int<I> last = bit_and(shift_right(a, by - Int<I>(1)), Int<I>(1));
+  return shift_right(a, by) + last;
+}
+
 // A result as bit 48 of CTRL has it: where 16-bit floats saturate, none of them is inf or NaN.
 inline bool saturates(const Call& call) { return call.registers[Register::ctrl_48] == 0; }
 template <typename T>

@@ -43,7 +43,6 @@ constexpr int64_t kMostBytes = int64_t{1} << 40;
 constexpr int64_t kMostMemory = int64_t{1} << 30;  // one on-chip memory
 constexpr double kMostCycles = 1e9;                // of one constant
 
-constexpr int kLeastInt = std::numeric_limits<int>::min();
 constexpr int kMostInt = std::numeric_limits<int>::max();
 
 int64_t within(const Json& value, const std::string& name, int64_t low, int64_t high) {
@@ -298,11 +297,12 @@ Options Options::parse(const std::string& text) {
       throw InputError("dma is \"eager\" or \"late\"");
     options.late_dma = dma.as_string() == "late";
   }
-  if (const Json& cores = json["cores"]; !cores.is_null()) {
-    options.all_cores = false;
-    for (const Json& core : cores.items())
-      options.cores.push_back(int_within(core, "a core", kLeastInt, kMostInt));
-  }
+  auto number = [&](const char* name, std::optional<int>* into) {
+    if (!json[name].is_null()) *into = int_within(json[name], name, 0, kMostInt);
+  };
+  number("block", &options.block);
+  number("core", &options.core);
+  if (options.block && options.core) throw InputError("give a block or a core, not both");
   if (const Json& most = json["max_hazards"]; !most.is_null())
     options.max_hazards = int_within(most, "max_hazards", 0, kMostInt);
   auto numbers = [&](const char* name, const char* what, std::vector<int>* into) {
@@ -310,7 +310,8 @@ Options Options::parse(const std::string& text) {
     for (const Json& number : json[name].items())
       into->push_back(int_within(number, what, 0, kMostInt));
   };
-  numbers("fresh", "a fresh parameter", &options.fresh);
+  // What the cores left out would have written is not missing.
+  if (options.every_core()) numbers("fresh", "a fresh parameter", &options.fresh);
   numbers("without", "a site to leave out", &options.without);
   return options;
 }

@@ -7,6 +7,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -120,12 +121,14 @@ struct Options {
   bool trace = false;
   bool strict = true;
   bool late_dma = false;
-  bool all_cores = true;
-  std::vector<int> cores;
+  std::optional<int> block;  // run this block alone
+  std::optional<int> core;   // run this core alone
   int max_hazards = 16;
   std::vector<int> fresh;    // parameters whose tensors the caller allocated for this launch
   bool redundant = false;    // report which statements hand each other flags
   std::vector<int> without;  // sites that do nothing
+
+  bool every_core() const { return !block && !core; }
 };
 
 }  // namespace tvm_ascend::sim

@@ -65,6 +65,10 @@ void Scoreboard::wait_flag(Pipe pipe, int64_t raised, int64_t cycles) {
   to.free = start;
 }
 
+void Scoreboard::hold(Pipe pipe, int64_t until) {
+  queue(pipe).free = std::max(queue(pipe).free, until);
+}
+
 void Scoreboard::barrier(Pipe pipe, int64_t cycles) {
   if (pipe == Pipe::S) {
     scalar(cycles);

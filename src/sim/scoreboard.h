@@ -31,6 +31,8 @@ class Scoreboard {
   int64_t set_flag(Pipe pipe, int64_t cycles);
   // Holds the pipe until `raised`.
   void wait_flag(Pipe pipe, int64_t raised, int64_t cycles);
+  // The next entry of the pipe starts no earlier.
+  void hold(Pipe pipe, int64_t until);
   void barrier(Pipe pipe, int64_t cycles);
   void barrier_all(int64_t cycles);
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from sim.machine import Machine
-from sim.streams import GM_BYTES, UB_BYTES, Op, Pick
+from sim.stream_op import GM_BYTES, UB_BYTES, Op, Pick
 
 PIPES = ("S", "V", "MTE2", "MTE3")
 IDS = 6

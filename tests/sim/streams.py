@@ -8,26 +8,20 @@ here with numpy from the row's operands and parameters. Nothing is asked of the 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from sim.body_ops import body_op
 from sim.machine import Gm, Machine, ub
+from sim.stream_op import BLOCK, GM_BYTES, REPEAT_BYTES, UB_BYTES, Op, Pick, elements
 
 from tvm_ascend.isa.instr import Instr
 from tvm_ascend.isa.table import TABLE
 
-UB_BYTES = 4096
-GM_BYTES = 2048
-BLOCK = 32
-REPEAT_BYTES = 256
 # Not those that leave the mask to its register, which streams do not set.
 LANE_ROWS = tuple(
     row for row in TABLE.values() if row.form in ("count", "repeat", "bits") and row.lane
 )
-
-Pick = Callable[[int, int], int]
-"""An integer from low to high, inclusive."""
 
 MEANING: dict[str, Callable[[Mapping[str, Any]], Any]] = {
     "src0 + src1": lambda v: v["src0"] + v["src1"],
@@ -55,31 +49,6 @@ INTEGER_ROWS = tuple(
     for dtypes in row.dtypes
     if len(row.types) == 1 and "int" in dtypes[0]
 )
-
-
-@dataclass(frozen=True, eq=False)
-class Op:
-    """One instruction as issued.
-
-    ``reads`` and ``writes``: bytes by memory. ``operands``: (memory, byte) of each. ``run`` changes
-    memories, one uint8 array each. ``loop`` numbers the statement of a rolled loop, whose
-    instances share one site; -1 outside of loops.
-    """
-
-    pipe: str
-    key: str
-    dtype: Any
-    operands: tuple[tuple[str, int], ...]
-    params: tuple[Any, ...]
-    reads: Mapping[str, np.ndarray] = field(repr=False)
-    writes: Mapping[str, np.ndarray] = field(repr=False)
-    run: Callable[[dict[str, np.ndarray]], None] = field(repr=False)
-    loop: int = -1
-
-
-def elements(start: np.ndarray | int, size: int) -> np.ndarray:
-    """Bytes of elements by their first one, a row each."""
-    return np.asarray(start)[..., None] + np.arange(size)
 
 
 def lane_starts(row: Instr, name: str, at: int, size: int, lanes: int, p: dict) -> np.ndarray:
@@ -217,8 +186,10 @@ def scalar_op(pick: Pick, load: bool) -> Op:
 def draw_op(pick: Pick, exact: bool) -> Op:
     """Any instruction; ``exact``: one whose values numpy gives bit by bit."""
     while True:
-        kind = pick(0, 9)
-        if kind < 5:
+        kind = pick(-1, 9)
+        if kind < 0:
+            op = body_op(pick)
+        elif kind < 5:
             if exact:
                 row, dtypes = INTEGER_ROWS[pick(0, len(INTEGER_ROWS) - 1)]
             else:

@@ -301,7 +301,7 @@ def test_misuse_is_refused(machine, issue, text):
 
 def test_a_block_alone_needs_no_other():
     machine, (data, _, out) = exchange(grid=3)
-    report = machine.clean(cores=[1])
+    report = machine.clean(block=1)
     assert [core["name"] for core in report["cores"]] == ["AIC 1", "AIV 2", "AIV 3"]
     assert np.array_equal(out[128:256], data[128:256] + 1)
     assert not out[:128].any()

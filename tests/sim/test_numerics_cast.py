@@ -196,7 +196,7 @@ def test_every_float16_survives_the_way_to_float32_and_back():
     assert np.isnan(out[~numbers]).all()
 
 
-@pytest.mark.parametrize("scale", [1.0, 0.0078125, -3.0])
+@pytest.mark.parametrize("scale", [1.0, 0.0078125, -3.0, 0.1])
 def test_cast_from_int32_to_half_scales(scale, rng):
     data = values("int32", rng)
     out = np.zeros((2, len(data)), "float16")
@@ -212,5 +212,5 @@ def test_cast_from_int32_to_half_scales(scale, rng):
     machine.barrier()
     machine.clean()
     with np.errstate(over="ignore"):
-        want = (data.astype("float64") * scale).astype("float16")
+        want = (data.astype("float64") * float(np.float16(scale))).astype("float16")
     assert out[0].tobytes() == want.tobytes()

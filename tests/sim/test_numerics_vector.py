@@ -54,6 +54,13 @@ def shift(a, by, left):
     return a << by if left else a >> by
 
 
+def shift_up(a, by):
+    """The shift with half of what it drops added first, on integers of any width."""
+    wide = [int(x) for x in a.reshape(-1)]
+    out = [(x + (1 << int(by) >> 1)) >> int(by) for x in wide]
+    return np.array(out, "int64").astype(a.dtype).reshape(a.shape)
+
+
 biggest = pick(np.maximum, lambda a, b: np.where(np.signbit(a) & np.signbit(b), -0.0, 0.0))
 least = pick(np.minimum, lambda a, b: np.where(np.signbit(a) | np.signbit(b), -0.0, 0.0))
 
@@ -84,6 +91,7 @@ ORACLES = {
     "leaky_relu(src, scalar)": lambda v: np.where(v.src < 0, v.src * v.scalar, v.src),
     "shift_left(src, scalar)": lambda v: shift(v.src, v.scalar, True),
     "shift_right(src, scalar)": lambda v: shift(v.src, v.scalar, False),
+    "shift_right_round(src, scalar)": lambda v: shift_up(v.src, v.scalar),
     "multiply_add(src, scalar, dst)": lambda v: multiply_add(v.src, v.scalar, v.dst),
     "multiply_add(src0, src1, dst)": lambda v: multiply_add(v.src0, v.src1, v.dst),
     "multiply_add(src0, dst, src1)": lambda v: multiply_add(v.src0, v.dst, v.src1),
@@ -275,6 +283,17 @@ def test_shifts_by_the_width(key, dtype, by, rng):
     run.scalar = np.dtype(dtype).type(by)
     run.expect({name: slice(0, COUNT) for name in run.types})
     run.issue([COUNT])
+
+
+@pytest.mark.parametrize(
+    ("dtype", "by"), [("int16", 0), ("int16", 16), ("int32", 1), ("int32", 40)]
+)
+def test_rounding_shifts_at_the_edges(dtype, by, rng):
+    run = Run("shift_right_round_repeat", (dtype,), rng)
+    run.scalar = np.dtype(dtype).type(by)
+    strides = dict.fromkeys(("dst_blk", "src_blk"), 1) | dict.fromkeys(("dst_rep", "src_rep"), 8)
+    run.expect(run.strided(0, np.arange(run.lanes), strides))
+    run.issue([run.lanes, 1, 1, 1, 8, 8])
 
 
 def test_a_count_of_zero_does_nothing():

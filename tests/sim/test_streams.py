@@ -27,7 +27,8 @@ from sim.ordering import (
     unordered_pairs,
     without,
 )
-from sim.streams import BLOCK, UB_BYTES, Op, Pick, draw_stream, executed, machine_of
+from sim.stream_op import BLOCK, UB_BYTES, Op, Pick
+from sim.streams import draw_stream, executed, machine_of
 
 ALL = {"max_hazards": 100000}
 

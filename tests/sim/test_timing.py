@@ -113,10 +113,13 @@ def test_the_slowest_core_and_the_launch_make_the_total():
     assert report["time_us"] == pytest.approx(report["cycles"] / 1e3)
 
 
-def test_selected_cores_only():
+@pytest.mark.parametrize("option", ["block", "core"])
+def test_one_block_or_core_only(option):
     machine = Machine(grid=4)
     ops(machine)
-    assert [core["id"] for core in machine.clean(cores=[1, 3])["cores"]] == [1, 3]
+    assert [core["id"] for core in machine.clean(**{option: 3})["cores"]] == [3]
+    with pytest.raises(ValueError, match=f"no {option} 4 in a launch of 4"):
+        machine.run(**{option: 4})
 
 
 def test_busy_cycles_are_those_of_the_trace():

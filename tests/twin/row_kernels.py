@@ -16,8 +16,9 @@ from tvm.ir import StringImm
 
 from tvm_ascend.isa import cross_core
 from tvm_ascend.isa.formula import ITEMSIZE, operand_dtype
-from tvm_ascend.isa.instr import CoreType, Instr, Space
+from tvm_ascend.isa.instr import CoreType, Instr, Pipe, Space
 from tvm_ascend.isa.scalar import ELEMENT_READ, ELEMENT_WRITE, TRAP
+from tvm_ascend.isa.table import TABLE
 from tvm_ascend.language.ops import call
 
 AREA = 16384  # bytes of each operand in its memory
@@ -25,6 +26,10 @@ AREAS = 5  # of operands; the last one in L1 is for the data of a product
 SIDE, DEPTH = 64, 256  # of that product in int8; half as deep in float16
 SEED = 32768  # where L0A and L0B have it
 READS_CMP_MASK = ("select_cmp_mask", "select_cmp_mask_scalar", "get_cmp_mask")
+DRAINS_UNITS = tuple(
+    key for key, row in TABLE.items() if key.endswith("_unit_flag") and row.pipe is Pipe.FIX
+)
+SCALED_BY_HALF = ("cast_deq", "add_deq_relu")
 # Those need a partner on another core; the tests of mixed kernels run them on both paths.
 ACROSS_CORES = {row.key for row in cross_core.ROWS}
 SKIPPED = {*ACROSS_CORES, TRAP.key}
@@ -93,6 +98,7 @@ SPECIAL: dict[str, dict[str, int]] = {
     "set_vector_mask_count": {"low": 64},
     "load_data_3d": {"f_matrix_ctrl": 0},
     "data_copy_pad_in": {"src_stride": 32},
+    **{key: {"src_stride": 32, "unit_flag": 3} for key in DRAINS_UNITS},
     **{key: {"block_len": 2} for key in ("data_copy_bt", "data_copy_bt_cast", "data_copy_fb")},
 }
 
@@ -215,6 +221,13 @@ class RowKernel:
             return
         if row.key in READS_CMP_MASK:
             self._do("set_cmp_mask", self._buffer(Space.UB, "uint8", "bits", 0))
+        if row.body in SCALED_BY_HALF:
+            self._do("set_deq_scale", tirx.const(0.5, "float16"))
+        if row.body == "cast_dequant":
+            signed = self.dtypes[0] == "int8"
+            self._do("set_deq_scale_offset", tirx.const(0.5, "float32"), 3, signed)
+        if row.key in DRAINS_UNITS:
+            self._do("mmad_unit_flag", self.l0c, *self.sides, 32, 32, 32, True, 3)
         if row.key == "wait_flag":
             self._do("set_flag", *values)
         self._do(row.key, *operands, *values)
@@ -228,7 +241,7 @@ class RowKernel:
             if param.type == "text":
                 values.append(StringImm(self._text()))
             elif param.name == "quant_pre":
-                vector = self.row.key.endswith("_vector")
+                vector = "_vector" in self.row.key
                 mode = QUANT.get(self.dtypes, "NoQuant")
                 values.append(StringImm(f"V{mode}" if vector else mode))
             elif param.values:
@@ -258,8 +271,9 @@ class RowKernel:
 
     def _drain(self) -> None:
         if not self.cube:
+            lost = range(1, 3) if self.row.body == "add_deq_relu" else ()
             for i, space in enumerate(self.spaces):
-                if space is Space.UB:
+                if space is Space.UB and i not in lost:
                     raw = self._buffer(space, "uint8", f"result{i}", i * AREA)
                     at = tirx.BufferLoad(self.out, [i * AREA])
                     self._do("data_copy_out_count", at, raw, AREA)

@@ -3,7 +3,8 @@
 
 LLVM may take an integer overflow and a shift past the width for impossible, and TVM compares floats
 for `!=` in order, which is false for NaN, and has no comparison of bools. A division by zero would
-end the process.
+end the process. Shifts by the width or more, which neither language defines, give what numpy gives:
+every bit has left.
 """
 
 from __future__ import annotations
@@ -13,19 +14,21 @@ import tvm_ffi
 from tvm import tirx
 from tvm.ir import Call
 
+from tvm_ascend import sym
 from tvm_ascend.codegen.walk import dtype_of
 from tvm_ascend.isa.dtypes import is_float, is_int
 
 FLOORED = {tirx.FloorDiv: tirx.Div, tirx.FloorMod: tirx.Mod}
 """A floor division -> the division that truncates."""
 DIVISIONS = (*FLOORED, *FLOORED.values())
+SHIFTS = (tirx.LShift, tirx.RShift)
 _COMPARISONS = (tirx.EQ, tirx.NE, tirx.LT, tirx.LE, tirx.GT, tirx.GE)
 
 _OPEN = 2**63 - 1
 """The analyzer's word for no upper bound."""
 
 
-def at_least(analyzer: tvm.sym.Analyzer, expr, least: int) -> bool:
+def at_least(analyzer: sym.Analyzer, expr, least: int) -> bool:
     """Whether a value is known to be ``least`` or more.
 
     The analyzer computes without overflow. So a value counts as known only where even its largest
@@ -36,7 +39,7 @@ def at_least(analyzer: tvm.sym.Analyzer, expr, least: int) -> bool:
     return least <= bound.min_value and bound.max_value <= high
 
 
-def truncates(analyzer: tvm.sym.Analyzer, division) -> bool:
+def truncates(analyzer: sym.Analyzer, division) -> bool:
     """Whether a floor division is a plain one: nothing negative, and no zero divisor."""
     unsigned = dtype_of(division).startswith("u")
     return at_least(analyzer, division.b, 1) and (unsigned or at_least(analyzer, division.a, 0))
@@ -45,6 +48,17 @@ def truncates(analyzer: tvm.sym.Analyzer, division) -> bool:
 def may_fault(division) -> bool:
     """Whether a division has a divisor that could be 0 or overflow the quotient."""
     return not (isinstance(division.b, tirx.IntImm) and division.b.value not in (0, -1))
+
+
+def shifts_within(analyzer: sym.Analyzer, shift) -> bool:
+    """Whether a shift is by at least 0 and less than the width, whatever wraps around."""
+    amount = shift.b
+    if isinstance(amount, tirx.BitwiseAnd):
+        amount = next((e for e in (amount.a, amount.b) if isinstance(e, tirx.IntImm)), amount)
+    if not isinstance(amount, (tirx.IntImm, tvm.ir.Var)):
+        return False
+    bound = analyzer.const_int_bound(amount)
+    return bound.min_value >= 0 and bound.max_value < tvm.DataType(dtype_of(shift)).bits
 
 
 def exact(stmt: tirx.Stmt) -> tirx.Stmt:

@@ -10,10 +10,10 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import PurePath
 
-import tvm
 from tvm import tirx
 from tvm.ir import TensorLoad
 
+from tvm_ascend import sym
 from tvm_ascend.codegen import walk
 from tvm_ascend.codegen.cexpr import C_TYPES, HELPERS, ExprPrinter, has_load
 from tvm_ascend.codegen.ctext import NameTable, wrap
@@ -86,7 +86,7 @@ class _Emitter:
     def __init__(self, kernel: walk.Kernel, cann: str) -> None:
         self.kernel, self.cann = kernel, cann
         self.names = NameTable(_own_names())
-        self.analyzer = tvm.sym.Analyzer()
+        self.analyzer = sym.Analyzer()
         self.printer = ExprPrinter(self.names.of, self._load, self.analyzer)
         self.lines: list[str] = []
         self.depth = 1

@@ -64,6 +64,9 @@ VECTOR = {
     "vaddreluconv": _vector(14, 18, 1, 1),  # head and tail [guess: as vconv]
     "vsubreluconv": _vector(14, 18, 1, 1),  # head and tail [guess: as vconv]
     "vmulconv": _vector(14, 18, 1, 1),  # head and tail [guess: as vconv]
+    # The library's vadd, vconv, 3 vmuls, vconv, vdup and vmax, the last two of half, with barriers
+    # between them [derived: the rows above].
+    "vadddeqrelu": _vector(200, 14, 7, 7),
     "vcmpv": _vector(14, 22, 1, 1),
     "vsel": _vector(13, 14, 1, 1),
     "vgather": _vector(24, 0, 25.6, 12.8),
@@ -92,6 +95,9 @@ CONSTANTS = {
     # [measured: 5.4, 5.5b].
     "MMAD_ISSUE": 8,
     "MMAD_LATENCY": 52,
+    # What each further part of AddDeqRelu costs beyond its repeats, as repeats [derived: its head
+    # and tail over the cycles of a repeat].
+    "DEQ_RELU_RESTART": 30,
     # Mmads of fewer 16x16 blocks into one L0C tile need a barrier between them [doc: 3.9].
     "MMAD_BARRIER_FRACTALS": 10,
     # 140-155 GB/s of 4-byte and 70-78 GB/s of 2-byte output a core: 35 to 39 G elements/s

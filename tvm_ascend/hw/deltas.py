@@ -22,7 +22,15 @@ NOT_ON_910A = dict.fromkeys(
     (
         *("Maxs", "Mins", "LeakyRelu", "MulAddDst", "FusedMulAdd", "FusedMulAddRelu", "AddRelu"),
         *("MulCast", "AddReluCast", "CompareScalar", "CreateVecIndex", "GatherMask", "Gather"),
-        *("Brcb", "SetDeqScale", "GetCmpMask", "SetCmpMask", "data_copy_nd2nz"),
+        *(
+            "Brcb",
+            "SetDeqScale",
+            "CastDeq",
+            "AddDeqRelu",
+            "GetCmpMask",
+            "SetCmpMask",
+            "data_copy_nd2nz",
+        ),
     ),
     ALL,
 )

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
-from tvm_ascend.isa.forms import COUNT_U32, FLOATS, NUMBERS, Dtypes, Family
+from dataclasses import replace
+
+from tvm_ascend.isa.forms import COUNT_U32, FLOATS, MASKS, NUMBERS, Dtypes, Family
 from tvm_ascend.isa.instr import Instr, Param
 
 BITWISE: Dtypes = (("int16",), ("uint16",))
@@ -236,6 +238,23 @@ FUSED = (
     ),
 )
 
-ROWS: tuple[Instr, ...] = tuple(
-    row for family in (*BINARY, *UNARY, *SCALAR, *FUSED) for row in family.rows()
+
+def _rounded(row: Instr) -> Instr:
+    """The shift to the right with roundEn."""
+    return replace(
+        row,
+        key=row.key.replace("shift_right", "shift_right_round"),
+        dtypes=(("int16",), ("int32",)),
+        lane="shift_right_round(src, scalar)",
+        emit=row.emit.replace("));", "), true);"),
+        doc=row.doc.replace(
+            "signed lanes keep their sign", "the last bit that leaves is added, so halves round up"
+        ),
+    )
+
+
+SHIFT_RIGHT = SCALAR[-1]
+ROWS: tuple[Instr, ...] = (
+    *(row for family in (*BINARY, *UNARY, *SCALAR, *FUSED) for row in family.rows()),
+    *(_rounded(SHIFT_RIGHT.repeat_row(form)) for form in MASKS),
 )

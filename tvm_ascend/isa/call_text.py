@@ -221,6 +221,9 @@ class _Reader:
                 self._fields(found.struct, found.fields, place)
             else:
                 self.result = place
+        elif text in ("true", "false"):
+            self._add("bool", f"flag{len(self.types)}")
+            self.conditions.append(f"{place} == {text}")
         elif placeholder := _PLACEHOLDER.fullmatch(text):
             self._add(placeholder[1] or "uint64_t", "mask")
         elif constant := _CONSTANT.fullmatch(text):
@@ -308,10 +311,14 @@ def wrapper(row: Instr, emit: str, template: str) -> Wrapper:
     )
 
 
+VIEW = "ReinterpretCast"
+"""What a row passes as another dtype is declared by the row of that dtype."""
+
+
 def wrappers() -> Iterator[Wrapper]:
     """Every call that some CANN version has for a row."""
     for row in TABLE.values():
-        if not _CALL.fullmatch(read_block(row.emit)[1]):
+        if not _CALL.fullmatch(read_block(row.emit)[1]) or VIEW in row.emit:
             continue
         plain = ", ".join(f"typename {t}" for t in row.types)
         yield wrapper(row, row.emit, row.template or plain)

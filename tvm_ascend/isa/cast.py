@@ -117,7 +117,7 @@ ROWS: tuple[Instr, ...] = (
         operands=(),
         params=(Param(name="scale", type="T", declared="T"),),
         dtypes=(("float16",),),
-        sets={"deq_scale": "scale"},
+        sets={"deq_scale": "scale", "deq_form": "1"},
         emit="AscendC::SetDeqScale({scale});",
         cycles="SYNC_ISSUE",
         doc="Sets the scale of conversions from int32 to half.",

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tvm_ascend.isa.instr import CoreType, Instr, Operand, Param, Pipe, Space
 
 AIC = (CoreType.AIC,)
@@ -41,9 +43,16 @@ PRODUCTS = (
     ("float32", "float32", "float32"),
     ("int32", "int8", "int8"),
 )
+UNIT_FLAG = Param(name="unit_flag", type="uint8_t", low=2, high=3)
+UNIT_DOC = (
+    " Waits for each 512 bytes of L0C by their flag, {wanted}; unit_flag 3 turns the flags, 2 "
+    "leaves them as they were."
+)
+WRITES_UNITS = UNIT_DOC.format(wanted="until it is down")
+READS_UNITS = UNIT_DOC.format(wanted="until it is up")
 _ALIGNED = """\
 {{{{
-  AscendC::MmadParams mmadParams({{m}}, {{n}}, {{k}}, 0, false, {init});
+  AscendC::MmadParams mmadParams({{m}}, {{n}}, {{k}}, {unit_flag}, false, {init});
   mmadParams.kDirectionAlign = {{k_direction_align}};
   AscendC::Mmad({{dst}}, {{a}}, {{b}}, {bias}mmadParams);
 }}}}"""
@@ -76,7 +85,7 @@ def _operands(dst_rw: str, a_columns: str) -> tuple[Operand, ...]:
     )
 
 
-ROWS: tuple[Instr, ...] = (
+_PLAIN: tuple[Instr, ...] = (
     Instr(
         key="mmad",
         name="Mmad",
@@ -108,7 +117,7 @@ ROWS: tuple[Instr, ...] = (
         types=("C", "A", "B"),
         dtypes=(("float32", "float32", "float32"),),
         body="mmad",
-        emit=_ALIGNED.format(init="{init}", bias=""),
+        emit=_ALIGNED.format(init="{init}", bias="", unit_flag="0"),
         cycles=_CYCLES,
         latency="MMAD_LATENCY",
         doc=(
@@ -130,7 +139,7 @@ ROWS: tuple[Instr, ...] = (
         types=("C", "A", "B", "V"),
         dtypes=tuple((*d, d[0]) for d in PRODUCTS),
         body="mmad",
-        emit=_ALIGNED.format(init="true", bias="{bias}, "),
+        emit=_ALIGNED.format(init="true", bias="{bias}, ", unit_flag="0"),
         cycles=_CYCLES,
         latency="MMAD_LATENCY",
         doc="dst[m, n] = a[m, k] b[k, n] + bias[n], with the biases of the bias table.",
@@ -186,4 +195,28 @@ ROWS: tuple[Instr, ...] = (
         ),
         source="ASCEND 3.10, 5.4",
     ),
+)
+
+
+def by_units(row: Instr, emit: str, doc: str) -> Instr:
+    """A row with the flags of units of L0C."""
+    return replace(
+        row,
+        key=f"{row.key}_unit_flag",
+        params=(*row.params, UNIT_FLAG),
+        emit=emit,
+        doc=row.doc + doc,
+    )
+
+
+_MMAD, _, _BIAS, _FIXPIPE = _PLAIN
+ROWS = (
+    *_PLAIN,
+    by_units(_MMAD, _MMAD.emit.replace("{k}, 0,", "{k}, {unit_flag},"), WRITES_UNITS),
+    by_units(
+        _BIAS,
+        _ALIGNED.format(init="true", bias="{bias}, ", unit_flag="{unit_flag}"),
+        WRITES_UNITS,
+    ),
+    by_units(_FIXPIPE, _FIXPIPE.emit.replace("1, 1, 1, 0)", "1, 1, 1, {unit_flag})"), READS_UNITS),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tvm_ascend.isa.cube import QUANT_PRE
+from tvm_ascend.isa.cube import QUANT_PRE, READS_UNITS, by_units
 from tvm_ascend.isa.instr import CoreType, Instr, Operand, Param, Pipe, Space
 
 AIC = (CoreType.AIC,)
@@ -54,7 +54,12 @@ class _Form:
     dtypes: tuple[tuple[str, str], ...]
     doc: str
 
-    def row(self, vector: bool) -> Instr:
+    def rows(self, vector: bool) -> tuple[Instr, Instr]:
+        """Without and with the flags of units of L0C."""
+        row = self.row(vector, "0")
+        return row, by_units(row, self.row(vector, "{unit_flag}").emit, READS_UNITS)
+
+    def row(self, vector: bool, unit: str) -> Instr:
         """With one scale for the tile, or with one for each column in L1."""
         scale = Operand(name="scale", spaces=L1, rw="r", span="n_size", dtype="uint64")
         cycles = f"{self.cycles} + n_size * 8 / TABLE_BYTES_PER_CYCLE" if vector else self.cycles
@@ -88,7 +93,7 @@ class _Form:
                 f"AscendC::Fixpipe<{{T}}, {{U}}, AscendC::{self.config}>({{dst}}, {{src}}, "
                 f"{'{scale}, ' if vector else ''}AscendC::FixpipeParamsV220({{n_size}}, "
                 f"{{m_size}}, {{src_stride}}, {{dst_stride}}, {{relu}}, {{quant_pre}}, "
-                f"{'0' if vector else '{deq_scalar}'}, {self.rest}));"
+                f"{'0' if vector else '{deq_scalar}'}, {self.rest.replace('{unit}', unit)}));"
             ),
             template=template,
             cycles=cycles,
@@ -111,7 +116,7 @@ FORMS = (
             _u16("src_nd_stride", 512),
             _u16("dst_nd_stride", 65535),
         ),
-        rest="{nd_num}, {src_nd_stride}, {dst_nd_stride}, 0",
+        rest="{nd_num}, {src_nd_stride}, {dst_nd_stride}, {unit}",
         span=_SPAN_ND,
         src_span=f"(nd_num - 1) * src_nd_stride * 256 + {_SRC_TILE}",
         cycles=(
@@ -130,7 +135,7 @@ FORMS = (
         space=GM,
         config="CFG_NZ",
         params=(_flag("channel_split"),),
-        rest="1, 0, 0, 0, {channel_split}",
+        rest="1, 0, 0, {unit}, {channel_split}",
         span=_NZ_SPAN.format(narrowest="16 - 8 * channel_split"),
         src_span=_SRC_TILE,
         cycles=(
@@ -149,7 +154,7 @@ FORMS = (
         space=L1,
         config="CFG_NZ",
         params=(),
-        rest="1, 0, 0, 0, false",
+        rest="1, 0, 0, {unit}, false",
         span=_NZ_SPAN.format(narrowest="16"),
         src_span=_SRC_TILE,
         cycles="LOAD_DATA_ISSUE + m_size * n_size / FIXPIPE_L1_ELEMENTS_PER_CYCLE",
@@ -216,7 +221,7 @@ def _co12(suffix: str, space: tuple[Space, ...], flags: str, params: tuple[Param
 
 
 ROWS: tuple[Instr, ...] = (
-    *(form.row(vector) for form in FORMS for vector in (False, True)),
+    *(row for form in FORMS for vector in (False, True) for row in form.rows(vector)),
     _co12("gm", GM, "{channel_split}, {nz2nd}", (_flag("channel_split"), _flag("nz2nd"))),
     _co12("l1", L1, "false, false", ()),
     Instr(

@@ -121,6 +121,9 @@ def indices() -> str:
         name = kind.removeprefix("enum:")
         scope = param.spelling.removesuffix("{}").removesuffix("::")
         name = scope if scope.endswith(name) else name
+        if name == "bool":
+            out.append("constexpr int64_t IndexOf(bool value) { return value; }\n")
+            continue
         cases = "".join(
             f"    case {param.spelling.format(value)}: return {number};\n"
             for number, value in enumerate(param.values)

@@ -25,7 +25,10 @@ ZERO_AT_FIRST: tuple[str, ...] = (
     "nd_num",
     "src_nd_stride",
     "dst_nd_stride",
-    "deq_scale",  # a scalar word of float16
+    "deq_scale",  # a scalar word of float16 or float32
+    "deq_form",  # 0: none was set, 1: a scale of half, 2: scale, offset and sign
+    "deq_offset",
+    "deq_signed",
     "mask_counter",  # 1: the vector mask is a count of elements, 0: a bit for each lane
 )
 

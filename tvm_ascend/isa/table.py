@@ -13,6 +13,7 @@ from tvm_ascend.isa import (
     cube,
     data_copy,
     debug,
+    dequant,
     fill,
     fixpipe,
     gather,
@@ -28,7 +29,7 @@ from tvm_ascend.isa import (
 from tvm_ascend.isa.instr import Instr
 
 TABLE: dict[str, Instr] = {}
-VECTOR = (mask, arithmetic, cast, compare, fill, gather, reduce, sort, transpose)
+VECTOR = (mask, arithmetic, cast, dequant, compare, fill, gather, reduce, sort, transpose)
 MATRIX = (move, data_copy, load, cube, fixpipe)
 FAMILIES = (*VECTOR, *MATRIX, sync, cross_core, scalar, cache, atomic, debug)
 for _row in (row for family in FAMILIES for row in family.ROWS):

@@ -8,7 +8,6 @@ from typing import Any
 import tvm
 from tvm import tirx
 from tvm.ir import Range, TensorLoad, TensorRegion
-from tvm.sym import Analyzer
 
 from tvm_ascend.errors import (
     EmptyShape,
@@ -18,6 +17,7 @@ from tvm_ascend.errors import (
     RowShorterThanTile,
     ShapeMismatch,
 )
+from tvm_ascend.sym import Analyzer
 
 
 def is_buffer(value: object) -> bool:

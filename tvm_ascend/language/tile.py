@@ -9,12 +9,12 @@ import tvm
 from tvm import tirx
 from tvm.ir import TensorLoad
 from tvm.script import tirx as tvm_script
-from tvm.sym import Analyzer
 
 from tvm_ascend.errors import AtomicOnGlobal, GemmDtypes, OperandExpected, ReduceAxis, ShapeMismatch
 from tvm_ascend.isa.table import TABLE
 from tvm_ascend.language.ops import call_expr
 from tvm_ascend.language.region import complete_pair, extents, is_global, long_extents, region_of
+from tvm_ascend.sym import Analyzer
 
 
 def copy(src: object, dst: object) -> tvm.ir.Call:

@@ -11,7 +11,7 @@ from dataclasses import asdict, replace
 
 import tvm_ffi
 
-from tvm_ascend.errors import hazard_error
+from tvm_ascend.errors import OptionError, hazard_error
 from tvm_ascend.options import SimOptions
 from tvm_ascend.runtime.report import RedundantSync, Report, read_report, sync_groups
 
@@ -24,6 +24,7 @@ def launch(
     fresh: Sequence[int],
 ) -> Report:
     """Run a program on tensors and numbers; strict runs raise the first hazard."""
+    _check_choice(options, program)
     given = options_json(options, fresh)
     before = _bytes_of(args) if options.redundant else {}
     raw = run(list(args), given)
@@ -36,6 +37,16 @@ def launch(
             ]
         return replace(report, redundant=[sync for sync in found if sync is not None])
     return report
+
+
+def _check_choice(options: SimOptions, program: Mapping) -> None:
+    """Refuse a block or a core that a launch of the program does not have."""
+    blocks = program["grid"]
+    cores = blocks * (1 + program["vector_cores"]) if program["core_type"] == "MIX" else blocks
+    for name, chosen, count in (("block", options.block, blocks), ("core", options.core, cores)):
+        if chosen is not None and chosen >= count:
+            allowed = f"at most {count - 1}: `{program['kernel']}` runs on {count} {name}s"
+            raise OptionError(name, chosen, allowed)
 
 
 def options_json(options: SimOptions, fresh: Sequence[int]) -> str:

@@ -7,10 +7,11 @@ from contextlib import contextmanager
 
 import tvm
 import tvm_ffi
-from tvm import sym, tirx
+from tvm import tirx
 from tvm.ir import TensorLoad
 from tvm.tirx.transform.function_pass import prim_func_pass
 
+from tvm_ascend import sym
 from tvm_ascend.errors import IndexOutside
 from tvm_ascend.isa.instr import Space
 from tvm_ascend.language.loops import is_parallel

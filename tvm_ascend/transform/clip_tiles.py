@@ -7,10 +7,11 @@ from collections.abc import Mapping
 
 import tvm
 import tvm_ffi
-from tvm import sym, tirx
+from tvm import tirx
 from tvm.ir import Range, TensorRegion
 from tvm.tirx.transform.function_pass import prim_func_pass
 
+from tvm_ascend import sym
 from tvm_ascend.isa.instr import Space
 from tvm_ascend.language.ops import call, key_of
 from tvm_ascend.layout.scope import space_of

@@ -7,11 +7,12 @@ import functools
 
 import tvm
 import tvm_ffi
-from tvm import sym, tirx
+from tvm import tirx
 from tvm.ir import Range
 from tvm.s_tir import SBlockRealize
 from tvm.tirx.transform.function_pass import prim_func_pass
 
+from tvm_ascend import sym
 from tvm_ascend.errors import NotAMatmulTile
 from tvm_ascend.isa.instr import Space
 from tvm_ascend.language.loops import PARALLEL

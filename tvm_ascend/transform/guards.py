@@ -6,8 +6,9 @@ from __future__ import annotations
 import functools
 
 import tvm
-from tvm import sym, tirx
+from tvm import tirx
 
+from tvm_ascend import sym
 from tvm_ascend.transform import tile_args
 from tvm_ascend.transform.access import constant
 from tvm_ascend.transform.nest import Loop

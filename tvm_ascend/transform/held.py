@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 
 import tvm
 import tvm_ffi
-from tvm import sym, tirx
+from tvm import tirx
 from tvm.ir import Range, TensorRegion
 
+from tvm_ascend import sym
 from tvm_ascend.isa.instr import Space
 from tvm_ascend.layout.scope import space_of
 from tvm_ascend.schedule.match import variables

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 import tvm
 import tvm_ffi
-from tvm import sym, tirx
+from tvm import tirx
 from tvm.tirx.transform.function_pass import prim_func_pass
 
+from tvm_ascend import sym
 from tvm_ascend.errors import IssueAheadValue
 from tvm_ascend.isa.instr import CoreType, Pipe, Space
 from tvm_ascend.language.core_sides import CORE_TYPE

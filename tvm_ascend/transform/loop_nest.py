@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import tvm
 import tvm_ffi
-from tvm import sym, tirx
+from tvm import tirx
 from tvm.ir import Range
 from tvm.s_tir import SBlockRealize
 
+from tvm_ascend import sym
 from tvm_ascend.schedule.match import is_zero, strip_casts, variables
 from tvm_ascend.transform.tile_args import is_const
 

@@ -13,6 +13,7 @@ from tvm import s_tir, tirx
 from tvm_ascend.errors import CubeTileRule
 from tvm_ascend.transform.clip_tiles import clip_tiles
 from tvm_ascend.transform.convert_blocks import ConvertBlocks
+from tvm_ascend.transform.simplify import Simplify
 from tvm_ascend.transform.tile_args import is_const, resized
 
 # The cache of a tile that runs past its tensor must hold the whole tile, hence not strict.
@@ -25,11 +26,11 @@ _BEFORE = (
     s_tir.transform.CompactBufferAllocation(is_strict=False),
     s_tir.transform.UnifyThreadBinding(),
     s_tir.transform.LowerMatchBuffer(),
-    tirx.transform.StmtSimplify(),
+    Simplify(),
 )
 # What cache_read and set_scope append, once for each memory a tensor went through.
 _SCHEDULED_NAME = re.compile(r"(?:_(?:shared|local)\.\w+?)*_(?:shared|local)\.(\w+)$")
-_AFTER = (s_tir.transform.LowerOpaqueBlock(), tirx.transform.StmtSimplify())
+_AFTER = (s_tir.transform.LowerOpaqueBlock(), Simplify())
 
 
 def has_blocks(func: tirx.PrimFunc) -> bool:

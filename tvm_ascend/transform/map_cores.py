@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import tvm
 import tvm_ffi
 from tvm import tirx
-from tvm.sym import Analyzer
 from tvm.tirx.transform.function_pass import prim_func_pass
 
 from tvm_ascend.errors import BadTile, EmptyGrid, NestedGrid, NoThreads, NoUnitForDtype
@@ -18,6 +17,7 @@ from tvm_ascend.language.kernel import SUB_BLOCK
 from tvm_ascend.language.loops import MAX_STAGES, NUM_STAGES
 from tvm_ascend.language.ops import key_of
 from tvm_ascend.layout.scope import space_of
+from tvm_ascend.sym import Analyzer
 from tvm_ascend.target import chip_of
 
 OPTIONS = "ascend.options"

@@ -9,9 +9,10 @@ from contextlib import contextmanager
 
 import tvm
 import tvm_ffi
-from tvm import sym, tirx
+from tvm import tirx
 from tvm.ir import Range, TensorRegion
 
+from tvm_ascend import sym
 from tvm_ascend.errors import PaddingCounts
 from tvm_ascend.isa.instr import Space
 from tvm_ascend.layout.scope import space_of

@@ -12,6 +12,7 @@ from tvm import tirx
 from tvm.ir import TensorLoad
 from tvm.tirx.transform.function_pass import prim_func_pass
 
+from tvm_ascend import sym
 from tvm_ascend.hw.chip import ChipSpec
 from tvm_ascend.isa import formula
 from tvm_ascend.isa.instr import Pipe, Space
@@ -95,12 +96,12 @@ def _choices(tree: Seq) -> list[Choice]:
     """Every buffer that pipelining multiplies, with the versions that the annotations ask for."""
     found: list[Choice] = []
     aligns = {life.buffer: life.align for life in lifetimes(tree)}
-    _collect(tree, 0, tvm.sym.Analyzer(), aligns, found)
+    _collect(tree, 0, sym.Analyzer(), aligns, found)
     return found
 
 
 def _collect(
-    seq: Seq, depth: int, analyzer: tvm.sym.Analyzer, aligns: dict, found: list[Choice]
+    seq: Seq, depth: int, analyzer: sym.Analyzer, aligns: dict, found: list[Choice]
 ) -> None:
     for child in seq.children:
         stmt = child.stmt

@@ -7,9 +7,10 @@ import functools
 
 import tvm
 import tvm_ffi
-from tvm import sym, tirx
+from tvm import tirx
 from tvm.ir import TensorLoad
 
+from tvm_ascend import sym
 from tvm_ascend.isa.instr import Space
 from tvm_ascend.layout.scope import space_of
 from tvm_ascend.transform.padding_reads import choice

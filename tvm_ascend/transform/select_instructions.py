@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import tvm
 import tvm_ffi
-from tvm import sym, tirx
+from tvm import tirx
 from tvm.tirx.transform.function_pass import prim_func_pass
 
+from tvm_ascend import sym
 from tvm_ascend.errors import TileByHand, where
 from tvm_ascend.hw.chip import ChipSpec
 from tvm_ascend.isa.instr import Space

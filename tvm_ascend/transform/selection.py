@@ -7,8 +7,9 @@ import math
 from dataclasses import dataclass, field
 
 import tvm
-from tvm import sym, tirx
+from tvm import tirx
 
+from tvm_ascend import sym
 from tvm_ascend.errors import innermost
 from tvm_ascend.hw.chip import ChipSpec
 from tvm_ascend.isa.table import TABLE

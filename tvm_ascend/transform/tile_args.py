@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import tvm
-from tvm import sym, tirx
+from tvm import tirx
 from tvm.ir import Range, TensorRegion
+
+from tvm_ascend import sym
 
 
 def is_const(expr, value: int) -> bool:
@@ -15,9 +17,7 @@ def is_const(expr, value: int) -> bool:
 
 def proves(analyzer: sym.Analyzer, condition) -> bool:
     """Whether a condition holds for every value of the bound variables; asks Z3 last."""
-    return analyzer.can_prove(condition) or analyzer.can_prove(
-        condition, sym.ProofStrength.SYMBOLIC_BOUND
-    )
+    return analyzer.can_prove(condition, everything=True)
 
 
 def as_region(arg) -> TensorRegion:

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import tvm
-from tvm import sym, tirx
+from tvm import tirx
 
+from tvm_ascend import sym
 from tvm_ascend.schedule.match import variables
 from tvm_ascend.transform.access import constant, divides
 from tvm_ascend.transform.tile_args import is_const

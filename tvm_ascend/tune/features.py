@@ -18,12 +18,12 @@ from tvm import tirx
 from tvm.ir import Range
 from tvm.ir.utils import derived_object
 from tvm.s_tir.meta_schedule.feature_extractor import PyFeatureExtractor
-from tvm.sym import Analyzer
 
 from tvm_ascend.hw.chip import ChipSpec
 from tvm_ascend.language.ops import key_of
 from tvm_ascend.layout.fractal import ceildiv
 from tvm_ascend.layout.scope import space_of
+from tvm_ascend.sym import Analyzer
 from tvm_ascend.transform.lower_blocks import lower_schedule
 from tvm_ascend.tune.space import Space
 

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cast from int32 to half: times the dequantisation scale, rounded once.
 #include "../strided.h"
-#include "body.h"
+#include "dequant.h"
 
 namespace tvm_ascend::sim {
 
 namespace {
 
+void access(const Call& call, AccessList& list) {
+  lane_access(call, list);
+  if (!list.empty()) need_deq_scale(call, DeqForm::Half, list);
+}
+
 void run(Call& call, Memories& memories) {
-  const auto scale = bit_cast<double>(call.registers[Register::deq_scale]);
+  const double scale = deq_scale(call);
   const bool finite = saturates(call);
   each_lane<Half, Int<int32_t>>(call, memories, [=](Int<int32_t> from) {
     const Half to(static_cast<double>(from.bits) * scale);
@@ -19,6 +24,6 @@ void run(Call& call, Memories& memories) {
 }  // namespace
 
 extern const Body body_cast_deq;
-const Body body_cast_deq{lane_access, run};
+const Body body_cast_deq{access, run};
 
 }  // namespace tvm_ascend::sim

@@ -11,6 +11,7 @@ import tvm
 import tvm_ffi
 from tvm import tirx
 
+from tvm_ascend import sym
 from tvm_ascend.isa.cross_core import FLAGS
 from tvm_ascend.isa.instr import Space
 from tvm_ascend.transform.sync.access import Access
@@ -310,4 +311,4 @@ class _Measure:
         index, reach = access.indices[-1], access.length
         if isinstance(index, int) and isinstance(reach, int):
             return index + reach <= size
-        return bool(tvm.sym.Analyzer().can_prove(index + reach <= size))
+        return bool(sym.Analyzer().can_prove(index + reach <= size))

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import tvm
-from tvm import sym, tirx
+from tvm import tirx
 from tvm.ir import Op
 
+from tvm_ascend import sym
 from tvm_ascend.errors import LoopConditionOnChip
 from tvm_ascend.isa import cross_core, sync
 from tvm_ascend.isa.instr import Pipe, Space
