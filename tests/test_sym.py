@@ -33,6 +33,17 @@ def test_tvm_itself_takes_floats_for_real_numbers(name):
     assert isinstance(tvm.sym.Analyzer().simplify(FLOATS[name]), tirx.IntImm)
 
 
+def test_shifts_that_overflow_are_left_to_the_kernel():
+    """TVM refuses these where it meets constants, in the middle of an analysis."""
+    amount = N + 40 - N
+    for shift in (tirx.LShift(tirx.const(1, "int32"), amount), tirx.RShift(N, amount)):
+        found = sym.Analyzer().simplify(shift)
+        assert type(found) is type(shift)
+        assert found.b.value == 40
+    with pytest.raises(tvm.error.InternalError, match="Shift amount"):
+        tvm.sym.Analyzer().simplify(tirx.LShift(tirx.const(1, "int32"), amount))
+
+
 def test_integers_beside_floats_are_simplified():
     found = sym.Analyzer().simplify(tirx.Cast("int32", X - X) + N * 4 - N * 4)
     assert_structural_equal(found, tirx.Cast("int32", X - X))

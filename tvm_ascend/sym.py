@@ -2,7 +2,8 @@
 """TVM's symbolic analysis, kept to integers.
 
 TVM simplifies floats as if they were real numbers: `x != x` is false, `x - x` is 0 and `not x < y`
-is `x >= y`. For NaN and infinity none of these holds. So floats are hidden from it.
+is `x >= y`. For NaN and infinity none of these holds. So floats are hidden from it, and with them
+shifts, which it refuses where they come out as constants that overflow.
 
 Integers of indices, loop bounds and conditions are analyzed as if they never overflowed, as TVM
 defines them: an index that overflows addresses nothing anyway.
@@ -28,7 +29,18 @@ register_op_attr(HIDDEN, "TScriptPrinterName", "hidden")
 
 OPERATIONS = (
     *(tirx.Add, tirx.Sub, tirx.Mul, tirx.Div, tirx.Mod, tirx.FloorDiv, tirx.FloorMod),
-    *(tirx.Min, tirx.Max, tirx.EQ, tirx.NE, tirx.LT, tirx.LE, tirx.GT, tirx.GE),
+    *(
+        tirx.LShift,
+        tirx.RShift,
+        tirx.Min,
+        tirx.Max,
+        tirx.EQ,
+        tirx.NE,
+        tirx.LT,
+        tirx.LE,
+        tirx.GT,
+        tirx.GE,
+    ),
 )
 """What TVM simplifies by rules that hold for integers which do not overflow."""
 _BY_NAME = {kind.__name__: kind for kind in OPERATIONS}
@@ -48,15 +60,19 @@ def show(node: Any) -> Any:
     return _BY_NAME[str(kind.value)](a, b, node.span)
 
 
-def on_floats(node: Any) -> bool:
-    """Whether an operation takes floats."""
+def misjudged(node: Any) -> bool:
+    """Whether TVM misjudges an operation: one on floats, or a shift whose constants it refuses."""
+    if isinstance(node, tirx.LShift):
+        return True
+    if isinstance(node, tirx.RShift):
+        return not (isinstance(node.b, tirx.IntImm) and 0 <= node.b.value < node.ty.dtype.bits)
     return is_float(str(node.a.ty).strip('"'))
 
 
 def _hidden(expr: Any) -> Any:
     if not isinstance(expr, tvm.ir.Expr) or isinstance(expr, (tirx.IntImm, tvm.ir.Var)):
         return expr
-    rule = (OPERATIONS, lambda node: hide(node) if on_floats(node) else node)
+    rule = (OPERATIONS, lambda node: hide(node) if misjudged(node) else node)
     return tvm_ffi.structural_map(expr, [rule])
 
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The symbols that compiled control programs call. Nothing may unwind out of them.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -99,6 +100,24 @@ TVM_ASCEND_EXPORT uint64_t tvm_ascend_udiv(int32_t site, uint64_t a, uint64_t b)
 
 TVM_ASCEND_EXPORT uint64_t tvm_ascend_umod(int32_t site, uint64_t a, uint64_t b) {
   return b == 0 ? static_cast<uint64_t>(issue(site, nullptr, 0)) : a % b;
+}
+
+// Shifts of a value that was widened to 64 bits and whose low bits are kept, so that by its own
+// width or more nothing but copies of the sign is left. A negative amount arrives as a large one.
+TVM_ASCEND_EXPORT int64_t tvm_ascend_lshift(int64_t a, uint64_t by) {
+  return by < 64 ? static_cast<int64_t>(static_cast<uint64_t>(a) << by) : 0;
+}
+
+TVM_ASCEND_EXPORT uint64_t tvm_ascend_ulshift(uint64_t a, uint64_t by) {
+  return by < 64 ? a << by : 0;
+}
+
+TVM_ASCEND_EXPORT int64_t tvm_ascend_rshift(int64_t a, uint64_t by) {
+  return a >> std::min<uint64_t>(by, 63);
+}
+
+TVM_ASCEND_EXPORT uint64_t tvm_ascend_urshift(uint64_t a, uint64_t by) {
+  return by < 64 ? a >> by : 0;
 }
 
 // `dtype` is the number of a DType; those that are no narrower integer are int64.

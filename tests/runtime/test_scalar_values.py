@@ -12,6 +12,7 @@ from tvm.script import tirx as P
 from tvm_ascend import compile
 from tvm_ascend import language as T
 from tvm_ascend.build import Kernel
+from tvm_ascend.errors import ScriptError
 
 INTEGERS = [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
 FLOATS = ["float16", "bfloat16", "float32"]
@@ -220,3 +221,87 @@ def test_both_executors_take_the_same_time_over_divisions():
     (theirs,), their_report = twin.run(values)
     assert ours.tobytes() == theirs.tobytes()
     assert our_report.cycles == their_report.cycles
+
+
+def shifted(value, amount, dtype, left):
+    """As numpy does: by the width or more, or by less than 0, leaves nothing but the sign."""
+    info = np.iinfo(dtype)
+    if not 0 <= amount < info.bits:
+        return -1 if value < 0 and not left else 0
+    return wrap(value << amount, dtype) if left else value >> amount
+
+
+AMOUNTS = (0, 1, 5, 7, 8, 15, 16, 31, 32, 33, 63, 64, 100, -1, -31, -128)
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_shifts_by_any_amount(dtype):
+    info = np.iinfo(dtype)
+    amounts = [n for n in (*AMOUNTS, int(info.max), int(info.min)) if info.min <= n <= info.max]
+    values = list(itertools.product(edges(dtype), amounts))
+    a, b = pairs(values, dtype)
+    expected = [[shifted(x, n, dtype, left) for x, n in values] for left in (True, False)]
+    with np.errstate(all="ignore"):
+        assert [np.left_shift(a, b).tolist(), np.right_shift(a, b).tolist()] == expected
+    operations = [lambda a, b: a << b, lambda a, b: a >> b]
+    for found in run_all(operations, a, b, dtype):
+        assert found.tolist() == expected
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint16", "int32", "uint64"])
+def test_shifts_by_a_constant_or_an_index_stay_operators(dtype):
+    bits, constant = np.iinfo(dtype).bits, getattr(P, dtype)
+
+    @T.prim_func
+    def kernel(A: T.Tensor((bits,), dtype), B: T.Tensor((4, bits), dtype)):
+        with T.Kernel(1):
+            for i in T.serial(bits):
+                B[0, i] = A[i] << constant(bits - 1)
+                B[1, i] = A[i] >> constant(3)
+                B[2, i] = A[i] << T.cast(i, dtype)
+                B[3, i] = A[i] >> (A[i] & constant(7))
+
+    values = np.array(([*edges(dtype), *range(1, 65)])[:bits], dtype)
+    expected = [
+        [shifted(x, bits - 1, dtype, True) for x in values.tolist()],
+        [shifted(x, 3, dtype, False) for x in values.tolist()],
+        [shifted(x, i, dtype, True) for i, x in enumerate(values.tolist())],
+        [shifted(x, x & 7, dtype, False) for x in values.tolist()],
+    ]
+    for found in run_both(kernel, values):
+        assert found.tolist() == expected
+    assert "ShiftRight" not in compile(kernel).source
+
+
+def test_shifts_decide_conditions_and_indices():
+    @T.prim_func
+    def kernel(n: T.int32, B: T.Tensor((8,), "int32")):
+        with T.Kernel(1):
+            for i in T.serial(8):
+                B[i] = 0
+            if (n >> n) == 0:
+                B[0] = 1
+            B[T.min((n << n) + 1, 7)] = 1
+            for i in T.serial((n << (n + 31)) + 1):
+                B[2 + i] = 1
+
+    built = compile(kernel, out_idx=1)
+    twin = Kernel(built.artifact, built.out_idx, replace(built.options, executor="twin"))
+    for n, expected in (
+        (40, [1, 1, 1, 0, 0, 0, 0, 0]),
+        (0, [1, 1, 1, 0, 0, 0, 0, 0]),
+        (1, [1, 0, 1, 1]),
+    ):
+        for run in (built, twin):
+            assert run(n).tolist() == (expected + [0] * 8)[:8], n
+
+
+def test_a_constant_shift_out_of_range_is_refused_at_its_line():
+    def make():
+        @T.prim_func
+        def kernel(A: T.Tensor((8,), "int32")):
+            with T.Kernel(1):
+                A[0] = A[1] << 40
+
+    with pytest.raises(ScriptError, match=r"test_scalar_values.py:\d+.*Shift amount"):
+        make()

@@ -3,7 +3,8 @@
 
 LLVM may take an integer overflow and a shift past the width for impossible, and TVM compares floats
 for `!=` in order, which is false for NaN, and has no comparison of bools. A division by zero would
-end the process.
+end the process. Shifts by the width or more, which neither language defines, give what numpy gives:
+every bit has left.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from tvm_ascend.isa.dtypes import is_float, is_int
 FLOORED = {tirx.FloorDiv: tirx.Div, tirx.FloorMod: tirx.Mod}
 """A floor division -> the division that truncates."""
 DIVISIONS = (*FLOORED, *FLOORED.values())
+SHIFTS = (tirx.LShift, tirx.RShift)
 _COMPARISONS = (tirx.EQ, tirx.NE, tirx.LT, tirx.LE, tirx.GT, tirx.GE)
 
 _OPEN = 2**63 - 1
@@ -46,6 +48,17 @@ def truncates(analyzer: sym.Analyzer, division) -> bool:
 def may_fault(division) -> bool:
     """Whether a division has a divisor that could be 0 or overflow the quotient."""
     return not (isinstance(division.b, tirx.IntImm) and division.b.value not in (0, -1))
+
+
+def shifts_within(analyzer: sym.Analyzer, shift) -> bool:
+    """Whether a shift is by at least 0 and less than the width, whatever wraps around."""
+    amount = shift.b
+    if isinstance(amount, tirx.BitwiseAnd):
+        amount = next((e for e in (amount.a, amount.b) if isinstance(e, tirx.IntImm)), amount)
+    if not isinstance(amount, (tirx.IntImm, tvm.ir.Var)):
+        return False
+    bound = analyzer.const_int_bound(amount)
+    return bound.min_value >= 0 and bound.max_value < tvm.DataType(dtype_of(shift)).bits
 
 
 def exact(stmt: tirx.Stmt) -> tirx.Stmt:

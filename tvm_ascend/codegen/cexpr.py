@@ -15,8 +15,10 @@ from tvm.ir import Call, TensorLoad
 from tvm_ascend import sym
 from tvm_ascend.codegen.arithmetic import (
     DIVISIONS,
+    SHIFTS,
     lowered_call,
     may_fault,
+    shifts_within,
     truncates,
 )
 from tvm_ascend.codegen.walk import dtype_of
@@ -117,6 +119,20 @@ __aicore__ inline T FloorMod(T a, T b) {
 }
 """
     ),
+    "ShiftLeft": """\
+template <typename T>
+__aicore__ inline T ShiftLeft(T a, T b) {
+  if (static_cast<uint64_t>(b) >= 8 * sizeof(T)) return static_cast<T>(0);
+  return static_cast<T>(static_cast<uint64_t>(a) << b);
+}
+""",
+    "ShiftRight": """\
+template <typename T>
+__aicore__ inline T ShiftRight(T a, T b) {
+  if (static_cast<uint64_t>(b) >= 8 * sizeof(T)) return static_cast<T>(a < 0 ? -1 : 0);
+  return static_cast<T>(a >> b);
+}
+""",
     "Truncate": """\
 template <typename T, typename F>
 __aicore__ inline T Truncate(F a) {
@@ -243,6 +259,9 @@ class ExprPrinter:
             return self._helper(name, expr, [self._wide(expr.a), self._wide(expr.b)])
         if isinstance(expr, (tirx.And, tirx.Or)):
             return self._logical(expr)
+        if kind in SHIFTS and not shifts_within(self._analyzer, expr):
+            name = "ShiftLeft" if kind is tirx.LShift else "ShiftRight"
+            return self._helper(name, expr, [self.text(expr.a), self.text(expr.b)])
         if kind in _BITWISE:
             symbol, binds = _BITWISE[kind]
             text = f"{self.text(expr.a, _UNARY)} {symbol} {self.text(expr.b, _UNARY)}"

@@ -16,9 +16,11 @@ from tvm_ascend.codegen import walk
 from tvm_ascend.codegen.arithmetic import (
     DIVISIONS,
     FLOORED,
+    SHIFTS,
     exact,
     lowered_call,
     may_fault,
+    shifts_within,
     truncates,
 )
 from tvm_ascend.codegen.bfloat16 import widen
@@ -193,7 +195,7 @@ class _ControlBuilder:
         guards = [
             (kind, lambda node, mutator: self._divide(node, mutator, owner)) for kind in DIVISIONS
         ]
-        guards += [(tirx.Cast, _truncate), (Call, _lower_call)]
+        guards += [(SHIFTS, self._shift), (tirx.Cast, _truncate), (Call, _lower_call)]
         return widen(tvm_ffi.structural_mutate(loaded, guards))
 
     def _divide(self, node, mutator, owner: tirx.Stmt):
@@ -211,6 +213,16 @@ class _ControlBuilder:
         name = f"tvm_ascend_{sign}{kind.__name__.lower()}"
         values = [tirx.Cast(f"{sign}int64", v) for v in values]
         return tirx.Cast(dtype, tirx.call_extern(f"{sign}int64", name, site, *values))
+
+    def _shift(self, node, mutator):
+        """A shift that may be by the width or more; for the host that has no value."""
+        if shifts_within(self.analyzer, node):
+            return mutator.default_mutate(node)
+        dtype = walk.dtype_of(node)
+        sign = "u" if dtype.startswith("u") else ""
+        name = f"tvm_ascend_{sign}{type(node).__name__.lower()}"
+        values = [tirx.Cast(f"{sign}int64", mutator.mutate(e)) for e in (node.a, node.b)]
+        return tirx.Cast(dtype, tirx.call_extern(f"{sign}int64", name, *values))
 
     def _evaluate(self, node: tirx.Evaluate) -> tirx.Stmt:
         row = walk.row_of(node.value)

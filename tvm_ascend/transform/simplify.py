@@ -47,7 +47,7 @@ def _hide(body: tirx.Stmt) -> tirx.Stmt:
     values = 0
 
     def operation(node: Any, mutator: Any):
-        opaque = values or sym.on_floats(node) or has_loads(node)
+        opaque = values or sym.misjudged(node) or has_loads(node)
         node = mutator.default_mutate(node)
         return sym.hide(node) if opaque else node
 
