@@ -295,6 +295,11 @@ Options Options::parse(const std::string& text) {
   flag("trace", &options.trace);
   flag("strict", &options.strict);
   flag("redundant", &options.redundant);
+  if (const Json& turns = json["turns"]; !turns.is_null()) {
+    if (turns.as_string() != "time" && turns.as_string() != "number")
+      throw InputError("turns is \"time\" or \"number\"");
+    options.by_number = turns.as_string() == "number";
+  }
   if (const Json& dma = json["dma"]; !dma.is_null()) {
     if (dma.as_string() != "eager" && dma.as_string() != "late")
       throw InputError("dma is \"eager\" or \"late\"");
