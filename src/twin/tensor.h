@@ -64,6 +64,13 @@ class LocalTensor {
     return moved;
   }
 
+  // The same bytes as elements of another type.
+  template <typename U>
+  LocalTensor<U> ReinterpretCast() const {
+    return LocalTensor<U>(position_, address_, start_,
+                          static_cast<uint32_t>(size_ * sizeof(T) / sizeof(U)));
+  }
+
   uint32_t GetSize() const { return size_; }
   int32_t GetPosition() const { return static_cast<int32_t>(position_); }
 
@@ -76,6 +83,12 @@ class LocalTensor {
   }
 
  private:
+  template <typename U>
+  friend class LocalTensor;
+
+  LocalTensor(TPosition position, int64_t address, int64_t start, uint32_t size)
+      : position_(position), address_(address), start_(start), size_(size) {}
+
   TPosition position_ = TPosition::VECCALC;
   int64_t address_ = 0;
   int64_t start_ = 0;  // of the whole tensor, wherever this part of it begins

@@ -29,16 +29,16 @@ ROWS = (
         9,
     ),
     ("e", "910B1", "", "cast", [[9]], ["COMPLEX"], [[9]], ["FP32"], 1.0),
-    # A single row of bytes, beside which the Cube needs zeros that nothing writes in L1.
+    # Bytes stored [k, n], which the matmul rule does not turn on their way to L0.
     (
         "f",
         "910B1",
         "",
-        "quant_batch_matmul",
-        [[1, 64], [64, 32]],
+        "matmul",
+        [[8, 64], [64, 32]],
         ["INT8"] * 2,
-        [[1, 32]],
-        ["BF16"],
+        [[8, 32]],
+        ["INT32"],
         5.0,
     ),
 )

@@ -61,6 +61,7 @@ CASES = {
     "matmul_bf16_nt": case("matmul", [(33, 80), (47, 80)], [B, B], [(33, 47)]),
     "matmul_f16": case("matmul", [(50, 96), (96, 47)], [H, H], [(50, 47)], [F]),
     "matmul_batch": case("matmul", [(3, 33, 48), (3, 48, 31)], [H, H], [(3, 33, 31)]),
+    "matmul_i8_row": case("matmul", [(1, 100), (30, 100)], ["int8"] * 2, [(1, 30)], ["int32"]),
     "matmul_i8": case("matmul", [(48, 96), (64, 96)], ["int8"] * 2, [(48, 64)], ["int32"]),
 }
 

@@ -12,7 +12,6 @@ from tvm.script import tirx as T
 import tvm_ascend
 from tests.schedule.test_vector_rules import NN, REDUCTIONS, layer_norm, legalized, softmax
 from tests.transform.test_select_cube import matmul
-from tvm_ascend.errors import TileDoesNotFit
 from tvm_ascend.hw import CHIPS
 from tvm_ascend.schedule.tile_model import TILE_NAMES, Problem, Tile, estimate
 
@@ -188,19 +187,23 @@ def check_bytes(m, n, k):
 @given(BYTES, BYTES, BYTES)
 def test_bytes_of_any_shape_compile_and_are_exact(m, n, k):
     kernel = check_bytes(m, n, k)
-    assert kernel.artifact.rule == ("scalar" if m == 1 else "matmul")
+    assert kernel.artifact.rule == "matmul"
 
 
-@pytest.mark.parametrize("m", [17, 33, 49])
-def test_no_tile_leaves_a_single_row_of_bytes(m):
-    decisions = check_bytes(m, 16, 32).artifact.decisions
-    assert m % decisions["tile_m"] != 1
+@pytest.mark.parametrize(("m", "n", "k"), [(1, 1, 1), (1, 3, 5), (1, 70, 100), (1, 16, 2048)])
+def test_a_single_row_of_bytes_gets_zeros_beside_it(m, n, k):
+    """As pairs of bytes: the Cube would take a single row for a plain vector."""
+    kernel = check_bytes(m, n, k)
+    assert "ReinterpretCast<int16_t>()" in kernel.source
 
 
-def test_a_single_row_of_bytes_goes_to_the_scalar_unit_with_a_note():
-    assert "scalar" in " ".join(check_bytes(1, 3, 5).artifact.notes)
+@pytest.mark.parametrize("m", [17, 33])
+def test_a_last_row_of_bytes_gets_zeros_beside_it(m):
+    kernel, got = run(bytes_matmul(m, 16, 32), *last_rows(m), overrides={"tile_m": 16})
+    assert kernel.artifact.decisions["tile_m"] == 16
+    assert (got == np.multiply.outer(np.arange(m) - 9, np.full(16, 32))).all()
 
 
-def test_an_overridden_tile_with_a_single_row_of_bytes_is_refused():
-    with pytest.raises(TileDoesNotFit, match="a last row alone"):
-        run(bytes_matmul(17, 16, 32), overrides={"tile_m": 16})
+def last_rows(m):
+    a = np.repeat(np.arange(m, dtype="int8")[:, None] - np.int8(9), 32, axis=1)
+    return a, np.ones((16, 32), "int8")

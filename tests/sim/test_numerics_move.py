@@ -100,6 +100,23 @@ def test_negative_integers_keep_their_sign():
     assert machine.clean()["values"] == [-3, 253]
 
 
+def test_fill_of_bytes_writes_pairs(rng):
+    data = rng.integers(-128, 128, 1024).astype("int8")
+    out = np.zeros_like(data)
+    machine = Machine("AIC")
+    machine.issue("data_copy_in_count", "int8", At("l1", 0), machine.tensor("data", data), 1024)
+    machine.barrier()
+    machine.issue("fill_l1_bytes", "int8", At("l1", 64), 3, 2, 1, -2)
+    machine.barrier()
+    machine.issue("data_copy_l1_out_count", "int8", machine.tensor("out", out), At("l1", 0), 1024)
+    machine.barrier()
+    machine.clean()
+    for group in range(3):
+        at = 64 + group * 96
+        data[at : at + 64] = np.full(32, -2, "int16").view("int8")
+    assert np.array_equal(out, data)
+
+
 def test_fill_l1_writes_groups_of_blocks():
     machine = Machine("AIC")
     machine.issue("fill_l1", "float16", At("l1", 64), 3, 2, 1, 1.0)

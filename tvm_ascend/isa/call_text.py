@@ -314,10 +314,14 @@ def wrapper(row: Instr, emit: str, template: str) -> Wrapper:
     )
 
 
+VIEW = "ReinterpretCast"
+"""What a row passes as another dtype is declared by the row of that dtype."""
+
+
 def wrappers() -> Iterator[Wrapper]:
     """Every call that some CANN version has for a row."""
     for row in TABLE.values():
-        if not _CALL.fullmatch(read_block(row.emit)[1]):
+        if not _CALL.fullmatch(read_block(row.emit)[1]) or VIEW in row.emit:
             continue
         plain = ", ".join(f"typename {t}" for t in row.types)
         yield wrapper(row, row.emit, row.template or plain)

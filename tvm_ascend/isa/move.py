@@ -33,6 +33,10 @@ def _u16(name: str, low: int = 0, high: int = 65535) -> Param:
     return Param(name=name, type="uint16_t", low=low, high=high)
 
 
+_FILLED_16 = (
+    "AscendC::InitConstValueParams<int16_t>({repeat_times}, {block_num}, {dst_gap}, {value})"
+)
+
 ROWS: tuple[Instr, ...] = (
     Instr(
         key="data_copy_pad_in",
@@ -199,6 +203,41 @@ ROWS: tuple[Instr, ...] = (
         ),
         cycles="ceildiv(repeat_times * block_num * 32, L1_FILL_BYTES_PER_CYCLE)",
         doc="Fills repeat_times groups of block_num 32-byte blocks of L1, dst_gap blocks apart.",
+        source="ASCEND 3.4, 5.4",
+    ),
+    Instr(
+        key="fill_l1_bytes",
+        name="InitConstValue",
+        pipe=Pipe.MTE2,
+        core=(CoreType.AIC,),
+        operands=(
+            Operand(
+                name="dst",
+                spaces=(Space.L1,),
+                rw="w",
+                span="((repeat_times - 1) * (block_num + dst_gap) + block_num) * block",
+            ),
+        ),
+        params=(
+            _u16("repeat_times", 0, 32767),
+            _u16("block_num", 0, 32767),
+            _u16("dst_gap", 0, 32767),
+            Param(name="value", type="int16_t", low=-32768, high=32767),
+        ),
+        dtypes=(("int8",), ("uint8",)),
+        body="fill_matrix",
+        emit=f"AscendC::InitConstValue({{dst}}.ReinterpretCast<int16_t>(), {_FILLED_16});",
+        renamed=(
+            Renamed(
+                cann="9.0",
+                emit=f"AscendC::Fill({{dst}}.ReinterpretCast<int16_t>(), {_FILLED_16});",
+            ),
+        ),
+        cycles="ceildiv(repeat_times * block_num * 32, L1_FILL_BYTES_PER_CYCLE)",
+        doc=(
+            "Fills groups of 32-byte blocks of L1 that hold bytes, by way of a view as int16: each "
+            "pair of bytes gets value."
+        ),
         source="ASCEND 3.4, 5.4",
     ),
     Instr(

@@ -11,7 +11,6 @@ from typing import Any
 
 from tvm_ascend import errors
 from tvm_ascend.hw.chip import ChipSpec
-from tvm_ascend.isa.table import TABLE
 from tvm_ascend.layout.fractal import align, c0_of, ceildiv
 from tvm_ascend.schedule.tile_model import Estimate, Model, Problem, Tile
 
@@ -98,26 +97,16 @@ def misfit(tile: Tile, problem: Problem, chip: ChipSpec) -> str | None:
             return f"{space} would need more than its {chip.capacity(space):,} bytes"
     if tile.tile_k >= align(problem.k, tile.tile_k0) + tile.tile_k0:
         return "the L1 tile is longer than k"
-    if problem.m % tile.tile_m == 1 and not fills_l1(problem.dtype):
-        return f"a last row alone needs zeros beside it, which no L1 fill writes as {problem.dtype}"
     if tile.a_steps > 1 and problem.k % (tile.tile_k * tile.a_steps):
         return "an L1 tile of A that spans several of B does not divide k"
     return None
-
-
-def fills_l1(dtype: str) -> bool:
-    """Whether an instruction sets elements in L1; the Cube never reads a single row of a tile."""
-    return (dtype,) in TABLE["fill_l1"].dtypes
 
 
 def has_tile(problem: Problem, chip: ChipSpec) -> bool:
     """Whether the Cube can compute the problem with any tile."""
     options = candidates(problem, chip)
     least = {name: min(values) for name, values in options.items()}
-    return any(
-        misfit(Tile(**{**least, "tile_m": rows}), problem, chip) is None
-        for rows in options["tile_m"]
-    )
+    return misfit(Tile(**least), problem, chip) is None
 
 
 def choose_tiling(problem: Problem, chip: ChipSpec, overrides: Mapping[str, int]) -> Tiling:

@@ -97,19 +97,14 @@ class _Selector:
     def zeros(self, tile: CubeTile, row0, col0, rows, cols) -> tirx.Stmt:
         """Zero a box of an NZ tile: ``rows`` blocks of each column group."""
         fractal, s = tile.fractal, self.simplify
-        if not supports("fill_l1", dtype_of(tile.buffer)):
-            raise errors.CubeTileRule(
-                f"`{tile.buffer.name}` runs past the end of its tensor, and no instruction fills "
-                f"the rest of a tile of {dtype_of(tile.buffer)} with zeros",
-                self.ctx.span,
-                "Choose a tile size that divides the tensor",
-            )
         where = tile.at(
             s((col0 // fractal.f_cols) * fractal.padded[0] * fractal.f_cols + row0 * fractal.f_cols)
         )
         gap = s(fractal.padded[0] - rows)
-        value = tirx.const(0, dtype_of(tile.buffer))
-        return self.emit("fill_l1", where, s(ceildiv(cols, fractal.f_cols)), s(rows), gap, value)
+        groups, dtype = s(ceildiv(cols, fractal.f_cols)), dtype_of(tile.buffer)
+        if supports("fill_l1_bytes", dtype):
+            return self.emit("fill_l1_bytes", where, groups, s(rows), gap, 0)
+        return self.emit("fill_l1", where, groups, s(rows), gap, tirx.const(0, dtype))
 
     def to_l0(self, src: TensorRegion, dst: TensorRegion) -> list[tirx.Stmt]:
         """L1 -> L0A or L0B: one LoadData a row or column of fractals, whichever are fewer."""

@@ -37,6 +37,8 @@ void run(Call& call, Memories& memories) {
       return fill<float>(call, memories);
     case DType::int16:
     case DType::uint16:
+    case DType::int8:  // in pairs
+    case DType::uint8:
       return fill<Int<uint16_t>>(call, memories);
     default:
       return fill<Int<uint32_t>>(call, memories);
