@@ -28,6 +28,8 @@ class SimOptions:
     trace : record one event per instruction for ``Report.trace``.
     dma : ``"eager"`` copies data at once; ``"late"`` only when something waits for the copy, so
         that a missing wait also shows as wrong data.
+    redundant : list in ``Report.redundant`` the flags and barriers that order nothing in this run;
+        the launch is simulated once more without each. Needs ``hazards``.
     block : run this block of the launch alone, counted from 0: its core, or in a kernel of both
         kinds its Cube core and its Vector cores. A launch has one block for each core it uses, so a
         grid that is larger than the chip goes round on them.
@@ -43,12 +45,15 @@ class SimOptions:
     strict: bool = True
     trace: bool = False
     dma: Dma = "eager"
+    redundant: bool = False
     block: int | None = None
     core: int | None = None
 
     def __post_init__(self) -> None:
-        for name in ("numerics", "hazards", "strict", "trace"):
+        for name in ("numerics", "hazards", "strict", "trace", "redundant"):
             require(name, getattr(self, name), bool, "True or False")
+        if self.redundant and not self.hazards:
+            raise OptionError("redundant", True, "False where hazards is False")
         _choose("dma", self.dma, get_args(Dma))
         for name, number in (("block", self.block), ("core", self.core)):
             if number is not None:

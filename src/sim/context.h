@@ -3,9 +3,11 @@
 #ifndef TVM_ASCEND_SIM_CONTEXT_H_
 #define TVM_ASCEND_SIM_CONTEXT_H_
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -71,6 +73,17 @@ struct Context {
   std::array<std::array<int64_t, kSpaces>, kSpaces>
       moved{};                   // bytes by source and destination space
   std::vector<int64_t> touched;  // bytes moved from or to each argument
+  // Sites that set a flag and wait for it; a barrier is a pair with itself.
+  std::set<std::pair<int64_t, int64_t>> handed;
+
+  // Whether a statement is to do nothing.
+  bool leaves_out(uint32_t site) const {
+    const std::vector<int>& without = options.without;
+    return !without.empty() && std::find(without.begin(), without.end(), site) != without.end();
+  }
+  void hand(int64_t set, int64_t wait) {
+    if (options.redundant && set >= 0) handed.emplace(set, wait);
+  }
 };
 
 }  // namespace tvm_ascend::sim

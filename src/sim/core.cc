@@ -169,6 +169,7 @@ bool Core::resolve_deadlock(const Ref& user) {
 
 bool Core::issue(Call& call) {
   const OpInfo& op = *call.op;
+  if (context_.leaves_out(call.site)) return true;
   ++context_.instructions[&op - kOps];
   latest_ = {call.site, op.pipe};
   call.registers = registers_;
@@ -370,13 +371,15 @@ bool Core::wait_flag(const Call& call, const Flag& flag) {
     hazard.at = at;
     hazard.fix = std::string("SetFlag<HardEvent::") + name_of(flag.source) + "_" +
                  name_of(flag.target) + ">(" + std::to_string(flag.id) + ")";
-    hazard.message = context_.sites.describe(call.site) +
-                     " waits forever: no statement before it raises " + Events::name(flag) +
+    hazard.message = context_.sites.describe(call.site) + " holds pipe " + name_of(flag.target) +
+                     " forever, since cycle " + std::to_string(scoreboard_.now()) +
+                     ": no statement before it raises " + Events::name(flag) +
                      "; the last statement on pipe " + name_of(flag.source) + " is " +
                      context_.sites.describe(last.site) + ", insert " + hazard.fix + " after it";
     deadlock_ = Deadlock{std::move(hazard), flag.target};
-    raised = Events::Raised{clocks_.finished(flag.source), scoreboard_.finish()};
+    raised = Events::Raised{clocks_.finished(flag.source), scoreboard_.finish(), -1};
   }
+  context_.hand(raised->site, call.site);
   clocks_.join(flag.target, raised->known);
   land(raised->known);
   scoreboard_.wait_flag(flag.target, raised->time, sync_cycles(call));
@@ -439,6 +442,7 @@ bool Core::await(const Call& call, int id) {
   if (!raised) return false;
   clocks_.advance(Pipe::S);
   const auto signal = context_.cross_core.take(this->id(), id, clocks_.waits() + 1);
+  context_.hand(signal->at.site, call.site);
   clocks_.learn(static_cast<size_t>(this->id()), signal->known);
   land(clocks_.seen(Pipe::S));
   scoreboard_.wait_flag(Pipe::S, signal->time, sync_cycles(call));
@@ -459,6 +463,7 @@ bool Core::trap(const Call& call) {
 
 bool Core::barrier(const Call& call, Pipe pipe) {
   if (!resolve_deadlock({call.site, pipe})) return false;
+  context_.hand(call.site, call.site);
   clocks_.advance(pipe);
   clocks_.barrier(pipe);
   land(clocks_.seen(pipe));
@@ -468,6 +473,7 @@ bool Core::barrier(const Call& call, Pipe pipe) {
 
 bool Core::barrier_all(const Call& call) {
   if (!resolve_deadlock({call.site, Pipe::S})) return false;
+  if (call.op->body->control != nullptr) context_.hand(call.site, call.site);
   clocks_.barrier_all();
   land(clocks_.seen(Pipe::S));
   scoreboard_.barrier_all(sync_cycles(call));

@@ -62,7 +62,7 @@ void Events::set(const Flag& flag, const Ref& at, const Epochs& known, int64_t r
   }
   state.up = true;
   state.set = at;
-  state.raised = {known, raised};
+  state.raised = {known, raised, at.site};
 }
 
 std::optional<Events::Raised> Events::wait(const Flag& flag, const Ref& at, uint32_t epoch) {

@@ -33,6 +33,7 @@ class Events {
   struct Raised {
     Epochs known;
     int64_t time;
+    int64_t site = -1;  // of the statement that raised it
   };
   // Lowers the flag; nothing when it is not up. `epoch` numbers the wait on the target pipe.
   std::optional<Raised> wait(const Flag& flag, const Ref& at, uint32_t epoch);

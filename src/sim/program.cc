@@ -291,6 +291,7 @@ Options Options::parse(const std::string& text) {
   flag("hazards", &options.hazards);
   flag("trace", &options.trace);
   flag("strict", &options.strict);
+  flag("redundant", &options.redundant);
   if (const Json& dma = json["dma"]; !dma.is_null()) {
     if (dma.as_string() != "eager" && dma.as_string() != "late")
       throw InputError("dma is \"eager\" or \"late\"");
@@ -304,11 +305,14 @@ Options Options::parse(const std::string& text) {
   if (options.block && options.core) throw InputError("give a block or a core, not both");
   if (const Json& most = json["max_hazards"]; !most.is_null())
     options.max_hazards = int_within(most, "max_hazards", 0, kMostInt);
+  auto numbers = [&](const char* name, const char* what, std::vector<int>* into) {
+    if (json[name].is_null()) return;
+    for (const Json& number : json[name].items())
+      into->push_back(int_within(number, what, 0, kMostInt));
+  };
   // What the cores left out would have written is not missing.
-  if (const Json& fresh = json["fresh"]; !fresh.is_null() && options.every_core()) {
-    for (const Json& param : fresh.items())
-      options.fresh.push_back(int_within(param, "a fresh parameter", 0, kMostInt));
-  }
+  if (options.every_core()) numbers("fresh", "a fresh parameter", &options.fresh);
+  numbers("without", "a site to leave out", &options.without);
   return options;
 }
 

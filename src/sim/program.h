@@ -124,7 +124,9 @@ struct Options {
   std::optional<int> block;  // run this block alone
   std::optional<int> core;   // run this core alone
   int max_hazards = 16;
-  std::vector<int> fresh;  // parameters whose tensors the caller allocated for this launch
+  std::vector<int> fresh;    // parameters whose tensors the caller allocated for this launch
+  bool redundant = false;    // report which statements hand each other flags
+  std::vector<int> without;  // sites that do nothing
 
   bool every_core() const { return !block && !core; }
 };

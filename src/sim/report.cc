@@ -90,6 +90,13 @@ void write_printed(const Context& context, JsonWriter* out) {
   out->close(']');
 }
 
+// Pairs of sites that hand each other a flag.
+void write_handed(const Context& context, JsonWriter* out) {
+  out->key("handed").open('[');
+  for (const auto& [set, wait] : context.handed) out->open('[').value(set).value(wait).close(']');
+  out->close(']');
+}
+
 // The statements that a twin added to the program's own, which `trace` numbers behind them.
 void write_added_sites(const Context& context, JsonWriter* out) {
   out->key("added_sites").open('[');
@@ -135,8 +142,9 @@ std::string report_json(const Context& context) {
   out.key("hazards").open('[');
   for (const Hazard& hazard : context.hazards.all()) write_hazard(context, hazard, &out);
   out.close(']');
+  if (context.options.redundant) write_handed(context, &out);
+  if (context.options.trace || context.options.redundant) write_added_sites(context, &out);
   if (context.options.trace) {
-    write_added_sites(context, &out);
     out.key("trace").open('[');
     for (const TraceEvent& event : context.trace) {
       out.open('[').value(static_cast<int64_t>(event.core)).value(std::string(name_of(event.pipe)));

@@ -15,8 +15,9 @@ from tvm_ascend.hw import CHIPS, DEFAULT_CHIP
 from tvm_ascend.isa.table import TABLE
 from tvm_ascend.options import SimOptions
 from tvm_ascend.runtime import twin
+from tvm_ascend.runtime.launch import options_json, raise_hazards
 from tvm_ascend.runtime.report import read_report
-from tvm_ascend.runtime.simulator import SimulatorExecutor, options_json, raise_hazards
+from tvm_ascend.runtime.simulator import SimulatorExecutor
 
 CHIP, CANN = CHIPS[DEFAULT_CHIP], "9.1"
 INCLUDE = '#include "kernel_operator.h"\n'

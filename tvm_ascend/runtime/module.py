@@ -13,8 +13,8 @@ import tvm_ffi
 
 from tvm_ascend.options import SimOptions
 from tvm_ascend.runtime import native
+from tvm_ascend.runtime.launch import raise_hazards
 from tvm_ascend.runtime.report import Report, read_report
-from tvm_ascend.runtime.simulator import raise_hazards
 
 _options = SimOptions()
 

@@ -43,6 +43,23 @@ class Hazard:
 
 
 @dataclass(frozen=True)
+class RedundantSync:
+    """A flag with all that set it and wait for it, or a barrier, that orders nothing in a run.
+
+    ``statements`` are texts with their source lines, ``cycles`` what the launch takes less when
+    they do nothing; the fetch of their code, which ``dev.prove_sync`` counts too, is not in it.
+    Each is judged alone: two of them may stand in for each other.
+    """
+
+    statements: Sequence[tuple[str, str]]
+    cycles: int
+
+    def __str__(self) -> str:
+        names = [f"`{text}`" + (f" at {line}" if line else "") for text, line in self.statements]
+        return f"{self.cycles} cycles: {', '.join(names)}"
+
+
+@dataclass(frozen=True)
 class Printed:
     """What one ``printf`` or ``DumpTensor`` of one core printed."""
 
@@ -67,6 +84,8 @@ class Report:
     hbm_cycles : what HBM takes for the bytes that are in no cache; no launch is shorter.
     printed : what the kernel printed, in the order of cores and statements.
     hazards : what the checker found (empty when ``SimOptions.strict``, which raises instead).
+    redundant : with ``SimOptions.redundant`` the flags and barriers that order nothing in this run,
+        with the cycles they cost; the launch was simulated without each, and no hazard found.
     """
 
     kernel: str
@@ -83,6 +102,7 @@ class Report:
     bank_conflicts: Mapping[int, int] = field(default_factory=dict)
     hbm_cycles: int = 0
     core_names: Mapping[int, str] = field(default_factory=dict)
+    redundant: Sequence[RedundantSync] = ()
 
     @property
     def busy_share(self) -> dict[str, float]:
@@ -157,7 +177,17 @@ class Report:
             lost = sum(self.bank_conflicts.values())
             worst = self.sites[max(self.bank_conflicts, key=lambda s: self.bank_conflicts[s])]
             lines.append(f"  bank conflicts {lost:>13} cycles, most in `{worst['text']}`")
+        lines += [f"  redundant sync, costs {sync}" for sync in self.redundant]
         return "\n".join(lines)
+
+
+def sync_groups(raw: str) -> list[tuple[int, ...]]:
+    """The sites of every flag and barrier of a launch: all that hand each other a flag."""
+    groups: list[set[int]] = []
+    for pair in json.loads(raw)["handed"]:
+        joined = set(pair).union(*(g for g in groups if not g.isdisjoint(pair)))
+        groups = [g for g in groups if g.isdisjoint(pair)] + [joined]
+    return sorted(tuple(sorted(group)) for group in groups)
 
 
 def read_report(raw: str, program: Mapping) -> Report:

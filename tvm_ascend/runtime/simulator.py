@@ -4,17 +4,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Sequence
 from functools import cached_property
 
 import tvm
 import tvm_ffi
 
-from tvm_ascend.errors import OptionError, hazard_error
 from tvm_ascend.options import SimOptions
 from tvm_ascend.runtime import native
-from tvm_ascend.runtime.report import Report, read_report
+from tvm_ascend.runtime.launch import launch
+from tvm_ascend.runtime.report import Report
 
 
 class SimulatorExecutor:
@@ -48,28 +47,4 @@ class SimulatorExecutor:
 
         ``fresh``: positions of tensors that were allocated for this launch and hold no values yet.
         """
-        check_choice(options, self._program)
-        raw = self._run(list(args), options_json(options, fresh))
-        return raise_hazards(read_report(raw, self._program), options)
-
-
-def check_choice(options: SimOptions, program: Mapping) -> None:
-    """Refuse a block or a core that a launch of the program does not have."""
-    blocks = program["grid"]
-    cores = blocks * (1 + program["vector_cores"]) if program["core_type"] == "MIX" else blocks
-    for name, chosen, count in (("block", options.block, blocks), ("core", options.core, cores)):
-        if chosen is not None and chosen >= count:
-            allowed = f"at most {count - 1}: `{program['kernel']}` runs on {count} {name}s"
-            raise OptionError(name, chosen, allowed)
-
-
-def options_json(options: SimOptions, fresh: Sequence[int]) -> str:
-    """What the simulator is told about one launch."""
-    return json.dumps(asdict(options) | {"fresh": list(fresh)})
-
-
-def raise_hazards(report: Report, options: SimOptions) -> Report:
-    """Strict runs raise the first hazard."""
-    if options.strict and report.hazards:
-        raise hazard_error(report.kernel, report.hazards[0])
-    return report
+        return launch(self._run, self._program, args, options, fresh)

@@ -21,8 +21,8 @@ from tvm_ascend import compiler
 from tvm_ascend.errors import TwinCompileError, TwinCompilerBroken, TwinCompilerMissing
 from tvm_ascend.options import SimOptions
 from tvm_ascend.runtime import native
-from tvm_ascend.runtime.report import Report, read_report
-from tvm_ascend.runtime.simulator import check_choice, options_json, raise_hazards
+from tvm_ascend.runtime.launch import launch
+from tvm_ascend.runtime.report import Report
 
 # Wrapping and unfused arithmetic, as LLVM does it for the simulator's own path. No built-in
 # functions: the compiler would take a kernel named like one for that function.
@@ -62,9 +62,7 @@ class TwinExecutor:
 
         ``fresh``: positions of tensors that were allocated for this launch and hold no values yet.
         """
-        check_choice(options, self._program)
-        raw = self._run(list(args), options_json(options, fresh))
-        return raise_hazards(read_report(raw, self._program), options)
+        return launch(self._run, self._program, args, options, fresh)
 
 
 def twin_include_dirs() -> tuple[Path, ...]:
