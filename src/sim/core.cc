@@ -372,8 +372,9 @@ bool Core::wait_flag(const Call& call, const Flag& flag) {
     hazard.at = at;
     hazard.fix = std::string("SetFlag<HardEvent::") + name_of(flag.source) + "_" +
                  name_of(flag.target) + ">(" + std::to_string(flag.id) + ")";
-    hazard.message = context_.sites.describe(call.site) +
-                     " waits forever: no statement before it raises " + Events::name(flag) +
+    hazard.message = context_.sites.describe(call.site) + " holds pipe " + name_of(flag.target) +
+                     " forever, since cycle " + std::to_string(scoreboard_.now()) +
+                     ": no statement before it raises " + Events::name(flag) +
                      "; the last statement on pipe " + name_of(flag.source) + " is " +
                      context_.sites.describe(last.site) + ", insert " + hazard.fix + " after it";
     deadlock_ = Deadlock{std::move(hazard), flag.target};
