@@ -119,16 +119,16 @@ __aicore__ inline T FloorMod(T a, T b) {
 }
 """
     ),
-    "ShiftLeft": """\
+    "LeftShift": """\
 template <typename T>
-__aicore__ inline T ShiftLeft(T a, T b) {
+__aicore__ inline T LeftShift(T a, T b) {
   if (static_cast<uint64_t>(b) >= 8 * sizeof(T)) return static_cast<T>(0);
   return static_cast<T>(static_cast<uint64_t>(a) << b);
 }
 """,
-    "ShiftRight": """\
+    "RightShift": """\
 template <typename T>
-__aicore__ inline T ShiftRight(T a, T b) {
+__aicore__ inline T RightShift(T a, T b) {
   if (static_cast<uint64_t>(b) >= 8 * sizeof(T)) return static_cast<T>(a < 0 ? -1 : 0);
   return static_cast<T>(a >> b);
 }
@@ -260,7 +260,7 @@ class ExprPrinter:
         if isinstance(expr, (tirx.And, tirx.Or)):
             return self._logical(expr)
         if kind in SHIFTS and not shifts_within(self._analyzer, expr):
-            name = "ShiftLeft" if kind is tirx.LShift else "ShiftRight"
+            name = "LeftShift" if kind is tirx.LShift else "RightShift"
             return self._helper(name, expr, [self.text(expr.a), self.text(expr.b)])
         if kind in _BITWISE:
             symbol, binds = _BITWISE[kind]
