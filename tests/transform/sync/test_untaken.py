@@ -11,8 +11,10 @@ from tests.dev.test_proof_ways import by_core, by_data
 from tests.mixed_kernels import matmul_bias_relu
 from tvm_ascend import Options, SimOptions, compile
 from tvm_ascend import language as T
+from tvm_ascend.build import rebuild
 from tvm_ascend.errors import FlagProtocolError
 from tvm_ascend.transform.sync.untaken import unmatched_flags
+from tvm_ascend.transform.sync_edit import sync_statements, without_statement
 
 KIND = "unmatched_flag_in_untaken_branch"
 SOURCE = """
@@ -181,3 +183,19 @@ def dynamic(A: T.Tensor((8, 256), "float32"), N: T.Tensor((8,), "int32"), n: T.i
 def test_what_the_compiler_inserts_matches_on_every_way(func):
     final = compile(func, options=Options(cache=False)).stages["final"]
     assert unmatched_flags(final) == []
+
+
+def test_each_flag_statement_taken_from_the_compiler_is_missed_without_going_there():
+    kernel = compile(by_data, out_idx=2, options=Options(cache=False))
+    final = kernel.stages["final"]
+    inputs = (np.zeros((6, 256), "float32"), np.ones(6, "int32"))
+    kernel(*inputs)
+    kinds = []
+    for index, statement in enumerate(sync_statements(final)):
+        if "_flag" in str(statement):
+            broken = rebuild(kernel, without_statement(final, index))
+            hazards = broken.profile(*inputs, sim=SimOptions(strict=False)).hazards
+            assert hazards, statement
+            kinds.append(hazards[0].kind)
+    assert KIND in kinds
+    assert set(kinds) > {KIND}
