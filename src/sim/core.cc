@@ -171,6 +171,7 @@ bool Core::resolve_deadlock(const Ref& user) {
 bool Core::issue(Call& call) {
   const OpInfo& op = *call.op;
   if (context_.leaves_out(call.site)) return true;
+  if (context_.options.hazards) context_.reach(call.site);
   ++context_.instructions[&op - kOps];
   latest_ = {call.site, op.pipe};
   call.registers = registers_;
