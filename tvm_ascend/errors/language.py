@@ -268,6 +268,17 @@ class StageCount(AscendError):
         )
 
 
+class LoopStep(AscendError):
+    """A loop whose step is not known, or does not count up."""
+
+    def __init__(self, name: str, step: object, span: object) -> None:
+        super().__init__(
+            f"{place(span)}the loop over `{name}` has step {step}; allowed are constant integers "
+            "from 1. To count down, loop from 0 up and use `last - i`; for a step that is known "
+            "at run time, loop over the number of iterations and multiply."
+        )
+
+
 class GemmDtypes(AscendError):
     """A gemm of dtypes that the Cube does not multiply."""
 
