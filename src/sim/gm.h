@@ -17,8 +17,7 @@ struct GmArg {
   int64_t base;
   int64_t bytes;
   std::vector<int64_t> shape;
-  bool fresh = false;    // allocated for this launch: it holds no values yet
-  bool past_l2 = false;  // read and written without a place in L2
+  bool fresh = false;  // allocated for this launch: it holds no values yet
   int region = 0;
 
   int64_t end() const { return base + bytes; }

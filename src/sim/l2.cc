@@ -60,7 +60,7 @@ void L2::each_group(const GmArg& arg, int64_t low, int64_t high, Visit visit) {
   }
 }
 
-void L2::read(const GmArg& arg, int64_t low, int64_t high, bool past, L2Traffic* traffic) {
+void L2::read(const GmArg& arg, int64_t low, int64_t high, L2Traffic* traffic) {
   const bool aligned = (gm_.offset(arg) + low) % kSectorBytes == 0;
   each_group(arg, low, high, [&](uint32_t index, uint64_t sectors) {
     uint64_t missing = sectors & ~groups_[index].held;
@@ -74,22 +74,15 @@ void L2::read(const GmArg& arg, int64_t low, int64_t high, bool past, L2Traffic*
     traffic->misses += bytes_of(missing);
     traffic->hbm_read += aligned ? bytes_of(missing) : line_bytes_of(missing);
     traffic->lines += line_bytes_of(missing) / kLineBytes;
-    if (past) return;
     if (missing != 0) hold(index, missing, traffic);
     use(index);
   });
 }
 
-void L2::write(const GmArg& arg, int64_t low, int64_t high, bool past, L2Traffic* traffic) {
+void L2::write(const GmArg& arg, int64_t low, int64_t high, L2Traffic* traffic) {
   each_group(arg, low, high, [&](uint32_t index, uint64_t sectors) {
     const uint64_t missing = sectors & ~groups_[index].held;
-    if (past) {
-      traffic->hbm_written += bytes_of(missing);
-      sectors &= ~missing;
-      if (sectors == 0) return;
-    } else if (missing != 0) {
-      hold(index, missing, traffic);
-    }
+    if (missing != 0) hold(index, missing, traffic);
     traffic->written += bytes_of(sectors);
     groups_[index].dirty |= sectors;
     use(index);

@@ -17,7 +17,7 @@ struct L2Traffic {
   int64_t written = 0;      // to L2, whole sectors
   int64_t hbm_read = 0;     // for misses: whole lines where a run starts inside a sector
   int64_t lines = 0;        // that hbm_read is from
-  int64_t hbm_written = 0;  // dirty sectors that had to make room, and writes past L2
+  int64_t hbm_written = 0;  // dirty sectors that had to make room
 
   void add(const L2Traffic& other) {
     hits += other.hits;
@@ -43,10 +43,9 @@ class L2 {
   };
   L2(const GlobalMemory& gm, const Start& start);
 
-  // A run of bytes of an argument, [low, high) from its first byte. One that goes past L2 leaves
-  // nothing there, but finds what is there.
-  void read(const GmArg& arg, int64_t low, int64_t high, bool past, L2Traffic* traffic);
-  void write(const GmArg& arg, int64_t low, int64_t high, bool past, L2Traffic* traffic);
+  // A run of bytes of an argument, [low, high) from its first byte.
+  void read(const GmArg& arg, int64_t low, int64_t high, L2Traffic* traffic);
+  void write(const GmArg& arg, int64_t low, int64_t high, L2Traffic* traffic);
 
  private:
   static constexpr int64_t kGroupSectors = 64;

@@ -41,9 +41,9 @@ int64_t Traffic::serve(const Call& call, const AccessList& list, const CoreKind&
         const int64_t low =
             address - arg->base + access.start + o * access.outer_stride + i * access.inner_stride;
         if (access.writes()) {
-          l2_.write(*arg, low, low + access.bytes, arg->past_l2, &moved);
+          l2_.write(*arg, low, low + access.bytes, &moved);
         } else {
-          l2_.read(*arg, low, low + access.bytes, arg->past_l2, &moved);
+          l2_.read(*arg, low, low + access.bytes, &moved);
         }
       }
     }
