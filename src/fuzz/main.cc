@@ -63,12 +63,11 @@ void run(fuzz::Stream& stream, Counts* counts) {
   std::vector<sim::CallList> lists;
   const sim::Json calls = sim::Json::parse(stream.calls);
   for (const sim::Json& list : calls.items()) lists.push_back(sim::parse_calls(list));
-  if (static_cast<int>(lists.size()) != program.grid) throw sim::InputError("not a list per block");
   sim::Context context(program, options, stream.args(), [] {});
+  if (lists.size() != context.places.size()) throw sim::InputError("not a list per core");
   std::vector<int64_t> results;
-  sim::run_blocks(context, [&](const sim::CorePlace& place) {
-    sim::issue_list(lists[place.block_idx], &results);
-  });
+  sim::run_blocks(
+      context, [&](const sim::CorePlace& place) { sim::issue_list(lists[place.index], &results); });
   const sim::Json report = sim::Json::parse(sim::report_json(context));
   for (const sim::Json& hazard : report.at("hazards").items()) {
     if (hazard.at("message").as_string().empty()) throw std::logic_error("a hazard says nothing");

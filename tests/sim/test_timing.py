@@ -118,7 +118,7 @@ def test_one_block_or_core_only(option):
     machine = Machine(grid=4)
     ops(machine)
     assert [core["id"] for core in machine.clean(**{option: 3})["cores"]] == [3]
-    with pytest.raises(ValueError, match=f"no {option} 4 in a launch of 4"):
+    with pytest.raises(ValueError, match=rf"`{option}` is 4, .* 4 {option}s; give one from 0 to 3"):
         machine.run(**{option: 4})
 
 

@@ -7,6 +7,7 @@ import math
 import struct
 from collections.abc import Callable
 
+import ml_dtypes
 import tvm
 import tvm_ffi
 from tvm import tirx
@@ -213,7 +214,7 @@ def _narrow(value: float, dtype: str) -> float:
             return struct.unpack("e", struct.pack("e", value))[0]
         except OverflowError:
             return math.copysign(math.inf, value)
-    return value
+    return float(ml_dtypes.bfloat16(value)) if dtype == "bfloat16" else value
 
 
 class ExprPrinter:

@@ -46,6 +46,8 @@ from tvm_ascend.errors.hazard import (
     RaceError,
     TrapError,
     hazard_error,
+    unmatched_flag,
+    unmatched_flag_fix,
 )
 from tvm_ascend.errors.language import (
     AtomicOnGlobal,
@@ -229,5 +231,7 @@ __all__ = [
     "compiling",
     "hazard_error",
     "innermost",
+    "unmatched_flag",
+    "unmatched_flag_fix",
     "where",
 ]
