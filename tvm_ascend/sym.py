@@ -24,6 +24,7 @@ from tvm.ir.op import register_op_attr
 from tvm_ascend.isa.dtypes import is_float, is_int
 
 HIDDEN = "tirx.ascend.hidden"
+_INDEX_BITS = 32
 _PURE = 1  # must be an int: an IntImm breaks every function that uses the op
 register_op_attr(HIDDEN, "TCallEffectKind", _PURE)
 register_op_attr(HIDDEN, "TScriptPrinterName", "hidden")
@@ -69,12 +70,23 @@ def _dtype(expr: Any) -> str:
 
 
 def misjudged(node: Any) -> bool:
-    """Whether TVM misjudges an operation: one on floats, or a shift whose constants it refuses."""
+    """Whether TVM misjudges an operation: one on floats, or one whose constants it refuses."""
     if isinstance(node, tirx.LShift):
+        return True
+    if isinstance(node, (tirx.Add, tirx.Sub, tirx.Mul)) and _folds_out(node):
         return True
     if isinstance(node, tirx.RShift):
         return not (isinstance(node.b, tirx.IntImm) and 0 <= node.b.value < node.ty.dtype.bits)
     return is_float(_dtype(node.a))
+
+
+def _folds_out(node: Any) -> bool:
+    """Whether constants of a dtype may well give one that it does not hold, which TVM refuses."""
+    dtype = _dtype(node)
+    if not is_int(dtype):
+        return False
+    narrow = tvm.DataType(dtype).bits < _INDEX_BITS
+    return narrow or (dtype.startswith("u") and isinstance(node, tirx.Sub))
 
 
 def may_wrap(cast: Any, low: int | None = None, high: int | None = None) -> bool:
