@@ -14,6 +14,7 @@ from sim.stream_op import BLOCK, GM_BYTES, Op, Pick, elements
 
 FRACTAL, TILE, SIDE = 512, 1024, 16
 K_BLOCK = 32  # int8 values of a fractal's row
+WORDS = BLOCK // 4
 SIZES = {"gm": GM_BYTES, "l1": 8192, "l0a": 4096, "l0b": 4096, "l0c": 8192, "bt": 512}
 TABLE_UNIT = 64  # bytes that bursts into the bias table count in
 # Fractals of results from which one Mmad may follow another on the same tile [doc: ASCEND 4.2].
@@ -99,6 +100,61 @@ def load_fractals(pick: Pick) -> Op | None:
 
     params = (start, repeat, stride, gap, turned)
     return cube_op("MTE1", "load_data_2d", ("float16",), params, *places, value)
+
+
+def load_rows(pick: Pick) -> Op | None:
+    """Nd2Nz: rows of GM become columns of blocks in L1, filled up with zeros."""
+    matrices, n, d, step = pick(1, 2), pick(1, 6), pick(1, 20), pick(1, 2)
+    groups, pitch = -(-d // WORDS), d + pick(0, 5)
+    group = n * step + pick(0, 2)
+    apart = n * pitch + pick(0, 3), (groups * group + pick(0, 1)) * WORDS
+    source, to = place(pick, "gm", 4), place(pick, "l1", BLOCK)
+    matrix, row = np.arange(matrices)[:, None, None], np.arange(n)[:, None]
+    read = source + 4 * (matrix * apart[0] + row * pitch + np.arange(d))
+    blocks = matrix * (apart[1] // WORDS) + row * step + np.arange(groups) * group
+
+    def value(read: np.ndarray) -> np.ndarray:
+        rows = read.view("int32").reshape(matrices, n, d)
+        return np.pad(rows, ((0, 0), (0, 0), (0, groups * WORDS - d)))
+
+    return cube_op(
+        "MTE2",
+        "data_copy_nd2nz",
+        ("int32",),
+        (matrices, n, d, apart[0], pitch, group, step, apart[1]),
+        (("l1", to), ("gm", source)),
+        elements(to + blocks * BLOCK, BLOCK),
+        (("gm", elements(read, 4)),),
+        value,
+    )
+
+
+def load_transposed(pick: Pick) -> Op | None:
+    """Square blocks: one fractal of 16 bits, two of 8 bits."""
+    dtype = ("float16", "int8")[pick(0, 1)]
+    fractals = 2 if dtype == "int8" else 1
+    dst = ("l0a", "l0b")[pick(0, 1)]
+    start, repeat, stride, between = pick(0, 1), pick(1, 3), pick(0, 2), pick(0, 1)
+    gap = fractals * (between + 1) - 1 + pick(0, 1)
+    to, source = place(pick, dst, FRACTAL), place(pick, "l1", BLOCK)
+    size = fractals * FRACTAL
+    first = np.arange(repeat)[:, None] * (gap + 1) + np.arange(fractals) * (between + 1)
+
+    def value(read: np.ndarray) -> np.ndarray:
+        side = SIDE * fractals
+        blocks = read.view("int8" if fractals == 2 else "int16").reshape(repeat, side, side)
+        return np.ascontiguousarray(blocks.transpose(0, 2, 1))
+
+    return cube_op(
+        "MTE1",
+        "load_data_transpose",
+        (dtype,),
+        (start, repeat, stride, gap, between),
+        ((dst, to), ("l1", source)),
+        elements(to + first * FRACTAL, FRACTAL),
+        (("l1", elements(source + (start + np.arange(repeat) * stride) * size, size)),),
+        value,
+    )
 
 
 def fill(pick: Pick) -> Op | None:
@@ -209,8 +265,10 @@ def draw_cube_op(pick: Pick) -> Op:
     draws = (
         lambda: copy(pick, "MTE2", "data_copy_in", "l1", "gm"),
         lambda: copy(pick, "MTE3", "data_copy_l1_out", "gm", "l1"),
+        lambda: load_rows(pick),
         lambda: load_fractals(pick),
         lambda: load_fractals(pick),
+        lambda: load_transposed(pick),
         lambda: fill(pick),
         lambda: load_bias(pick),
         lambda: multiply(pick),

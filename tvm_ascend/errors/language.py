@@ -126,12 +126,21 @@ class NoThreads(AscendError):
         )
 
 
+# Its Cube multiplies them and Cast converts them, two values in a byte [doc: ASCEND 3.5, 3.9].
+PACKED = ("int4",)
+
+
 class NoUnitForDtype(AscendError):
-    """A tensor of a dtype that no unit of the chip has."""
+    """A tensor of a dtype that no unit of the chip has, or none that is modelled."""
 
     def __init__(self, what: str, dtype: str, allowed: list[str], span: object = None) -> None:
+        why = (
+            "two values of which share a byte; that the chip can do and is not modelled"
+            if dtype in PACKED
+            else "which no unit of an Ascend core has"
+        )
         super().__init__(
-            f"{place(span)}{what} has dtype {dtype!r}, which no unit of an Ascend core has; "
+            f"{place(span)}{what} has dtype {dtype!r}, {why}; "
             f"allowed are {', '.join(allowed)}. Convert the data before the kernel."
         )
 
