@@ -92,8 +92,6 @@ def read_case(row: dict[str, str]) -> Case:
 
 def lacks_of(row: dict[str, str]) -> str:
     """What our kernel of a row leaves out."""
-    if row["op"] == "quant_batch_matmul":
-        return "int32 result"
     return "no bias" if row["op"] == "matmul" and len(json.loads(row["inputs"])) > 2 else ""
 
 
@@ -107,8 +105,7 @@ def kernel_of(row: dict[str, str]) -> tuple[str, Signature]:
     if op in ("matmul", "batch_matmul"):
         op, inputs, dtypes = "matmul", inputs[:2], dtypes[:2]
     elif op == "quant_batch_matmul":
-        inputs, dtypes = [inputs[0], plain_weight(inputs[1])], dtypes[:2]
-        op, out_dtypes = "matmul", ["int32"]
+        op, inputs = "quant_matmul", [inputs[0], plain_weight(inputs[1]), *inputs[2:]]
     elif len(inputs) == 1:
         op = ONE_TENSOR.get(op, op)
     if op not in OPS:

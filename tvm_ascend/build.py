@@ -31,6 +31,7 @@ from tvm_ascend.runtime.simulator import SimulatorExecutor
 from tvm_ascend.runtime.twin import TwinExecutor
 from tvm_ascend.schedule.tiling import Tiling
 from tvm_ascend.target import as_target, chip_of
+from tvm_ascend.transform.sync.untaken import unmatched_flags
 
 __all__ = ["Artifact", "Kernel", "compile"]
 
@@ -233,7 +234,7 @@ def _generate(
 ) -> Artifact:
     """Run both code generators on a final function."""
     chip = chip_of(final)
-    program = build_program(final, chip)
+    program = build_program(final, chip, unmatched_flags(final))
     written = written_params(final)
     params = tuple(replace(p, written=i in written) for i, p in enumerate(params))
     return Artifact(

@@ -39,6 +39,7 @@ from tvm_ascend.transform.select_instructions import SelectInstructions
 from tvm_ascend.transform.sink_tiles import SinkTiles
 from tvm_ascend.transform.split_cores import SplitCores
 from tvm_ascend.transform.stage_operands import StageOperands
+from tvm_ascend.transform.unit_steps import UnitSteps
 
 STAGES: dict[str, tuple[Callable[[], tvm.ir.transform.Pass], ...]] = {
     "input": (),
@@ -93,6 +94,7 @@ def _lower(func: tirx.PrimFunc, overrides: dict[str, int]) -> Lowered:
     check_kernel(func)
     chip: ChipSpec = chip_of(func)
     stages = {"input": func}
+    func = _run(UnitSteps(), func)
     rule, decisions = "", {}
     if has_blocks(func):
         func, rule, decisions = apply_default_schedule(func, chip, overrides)

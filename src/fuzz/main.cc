@@ -4,6 +4,8 @@
 //
 //   fuzz_simulator SECONDS [FIRST_SEED]     a line of counts each minute and at the end
 //   fuzz_simulator --seed SEED              this stream alone, with its texts
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -30,21 +32,12 @@ using namespace tvm_ascend;  // NOLINT: a program, not a library
 
 constexpr unsigned kMostSeconds = 60;  // of one stream; a hundred times what the slowest takes
 constexpr std::chrono::minutes kBetweenLines(1);
-volatile uint64_t current_seed = 0;
 
-void name_the_seed() {
-  std::fprintf(stderr, "fuzz_simulator --seed %llu repeats it\n",
-               static_cast<unsigned long long>(current_seed));
-}
-
-void aborted(int) {
-  name_the_seed();
-  std::_Exit(1);
-}
+// A child runs the streams: however it ends, by a sanitizer or a signal, its parent knows the seed.
+volatile uint64_t* current_seed = nullptr;
 
 void too_long(int) {
   std::fprintf(stderr, "a stream runs for more than %u seconds\n", kMostSeconds);
-  name_the_seed();
   std::_Exit(1);
 }
 
@@ -70,12 +63,11 @@ void run(fuzz::Stream& stream, Counts* counts) {
   std::vector<sim::CallList> lists;
   const sim::Json calls = sim::Json::parse(stream.calls);
   for (const sim::Json& list : calls.items()) lists.push_back(sim::parse_calls(list));
-  if (static_cast<int>(lists.size()) != program.grid) throw sim::InputError("not a list per block");
   sim::Context context(program, options, stream.args(), [] {});
+  if (lists.size() != context.places.size()) throw sim::InputError("not a list per core");
   std::vector<int64_t> results;
-  sim::run_blocks(context, [&](const sim::CorePlace& place) {
-    sim::issue_list(lists[place.block_idx], &results);
-  });
+  sim::run_blocks(
+      context, [&](const sim::CorePlace& place) { sim::issue_list(lists[place.index], &results); });
   const sim::Json report = sim::Json::parse(sim::report_json(context));
   for (const sim::Json& hazard : report.at("hazards").items()) {
     if (hazard.at("message").as_string().empty()) throw std::logic_error("a hazard says nothing");
@@ -86,7 +78,7 @@ void run(fuzz::Stream& stream, Counts* counts) {
 
 // Whether the stream ended as it should.
 bool one(uint64_t seed, bool show, Counts* counts) {
-  current_seed = seed;
+  *current_seed = seed;
   alarm(kMostSeconds);
   fuzz::Stream stream = fuzz::Generator(seed).stream();
   if (show)
@@ -101,27 +93,15 @@ bool one(uint64_t seed, bool show, Counts* counts) {
     if (show) std::printf("refused: %s\n", error.what());
     if (*error.what() != 0) return true;
     std::fprintf(stderr, "an error says nothing\n");
-    name_the_seed();
     return false;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "an exception that is no InputError: %s\n", error.what());
-    name_the_seed();
     return false;
   }
   return true;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  const std::string first = argc > 1 ? argv[1] : "";
-  if (first.empty()) {
-    std::fprintf(stderr, "usage: fuzz_simulator SECONDS [FIRST_SEED] | --seed SEED\n");
-    return 2;
-  }
-  std::signal(SIGALRM, too_long);
-  std::signal(SIGABRT, aborted);
-  const uint64_t seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 0;
+int streams(const std::string& first, uint64_t seed) {
   Counts counts;
   bool good = true;
   if (first == "--seed") {
@@ -139,4 +119,34 @@ int main(int argc, char** argv) {
   }
   show_counts(counts);
   return good ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2) {
+    std::fprintf(stderr, "usage: fuzz_simulator SECONDS [FIRST_SEED] | --seed SEED\n");
+    return 2;
+  }
+  void* shared =
+      mmap(nullptr, sizeof(uint64_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (shared == MAP_FAILED) {
+    std::perror("mmap");
+    return 2;
+  }
+  current_seed = static_cast<volatile uint64_t*>(shared);
+  const pid_t child = fork();
+  if (child == 0) {
+    std::signal(SIGALRM, too_long);
+    return streams(argv[1], argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 0);
+  }
+  int status = 0;
+  if (child < 0 || waitpid(child, &status, 0) != child) {
+    std::perror("the child that runs the streams");
+    return 2;
+  }
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return 0;
+  std::fprintf(stderr, "fuzz_simulator --seed %llu repeats it\n",
+               static_cast<unsigned long long>(*current_seed));
+  return 1;
 }

@@ -14,6 +14,12 @@ namespace {
 using namespace tvm_ascend::sim;  // NOLINT: this file only feeds it
 
 constexpr int64_t kChipBytes[kSpaces] = {0, 196608, 524288, 65536, 65536, 131072, 1024, 7168};
+constexpr uint32_t kBoth = 3;
+constexpr const char* kCoreTypes[] = {"AIC", "AIV", "MIX"};  // by the bits of their cores
+constexpr const char* kWithFlags[] = {
+    R"(,"kernel_type":"MIX_AIC_1_0","cores":{"AIC":24,"AIV":48})",
+    R"(,"kernel_type":"MIX_AIV_1_0","cores":{"AIC":24,"AIV":48})",
+    R"(,"kernel_type":"MIX_AIC_1_2","cores":{"AIC":24,"AIV":48})"};
 constexpr int kMostSites = 24;
 constexpr int kMostCalls = 60;
 constexpr int64_t kMostSmall = 40;
@@ -87,7 +93,7 @@ std::string Generator::text() {
 Space Generator::space(const OperandInfo& operand) {
   std::vector<Space> legal;
   for (int i = 0; i < kSpaces; ++i) {
-    const bool here = i == 0 || (core_bit_ == 2) == (static_cast<Space>(i) == Space::UB);
+    const bool here = (cores_of(static_cast<Space>(i)) & core_bits_) != 0;
     if ((operand.spaces >> i & 1) != 0 && (here || unfit(0.1)))
       legal.push_back(static_cast<Space>(i));
   }
@@ -118,7 +124,7 @@ std::string Generator::site() {
   const OpInfo* op = nullptr;
   do {
     op = &kOps[below(kOpCount)];
-  } while ((op->cores & core_bit_) == 0 && !unfit(0.2));
+  } while ((op->cores & core_bits_) == 0 && !unfit(0.2));
   Site site{op, {}, &op->variants[below(op->n_variants)], {}};
   std::vector<std::string> operands, args;
   for (int i = 0; i < op->n_operands; ++i) {
@@ -176,10 +182,11 @@ std::string Generator::program() {
     params.push_back("{\"name\":\"t" + number(static_cast<int64_t>(i)) +
                      R"(","dtype":"float32","kind":"tensor"})");
   }
-  return std::string(R"({"kernel":"fuzz","core_type":)") +
-         (core_bit_ == 1 ? "\"AIC\"" : "\"AIV\"") +
+  return std::string(R"({"kernel":"fuzz","core_type":)") + quoted(kCoreTypes[core_bits_ - 1]) +
+         (chance(0.7) ? kWithFlags[core_bits_ - 1] : "") +
          ",\"grid\":" + number(unfit(0.05) ? any_word() : grid_) + ",\"spaces\":{" + spaces +
-         "},\"constants\":{" + constants + "},\"vector_timing\":{" + rates +
+         "},\"constants\":{" + constants + "},\"aiv_constants\":{" + constants +
+         "},\"vector_timing\":{" + rates +
          R"(},"ub_banks":{"groups":16,"bank_bytes":4096,"write_depth":16},"clock_hz":1e9,)" +
          R"("event_ids":8,"usable_event_ids":)" + number(unfit(0.01) ? any_word() : 6) +
          ",\"buffers\":{" + (chance(0.5) ? buffers : "") + "},\"params\":" + listed(params) +
@@ -187,20 +194,28 @@ std::string Generator::program() {
 }
 
 std::string Generator::calls() {
-  std::vector<std::string> blocks;
+  std::vector<std::string> cores;
   for (int block = 0; block < grid_; ++block) {
-    std::vector<std::string> list;
-    for (int64_t i = below(kMostCalls); i > 0; --i) {
-      const int64_t index = below(static_cast<int64_t>(sites_.size()));
-      std::vector<std::string> call{number(unfit(0.01) ? any_word() : index)};
-      for (int argument : sites_[index].dynamic)
-        call.push_back(word(sites_[index], argument, false));
-      if (unfit(0.01)) call.pop_back();
-      list.push_back(listed(call));
+    if (core_bits_ != kBoth) {
+      cores.push_back(call_list(core_bits_));
+      continue;
     }
-    blocks.push_back(listed(list));
+    for (uint32_t bit : {1, 2, 2}) cores.push_back(call_list(bit));
   }
-  return listed(blocks);
+  return listed(cores);
+}
+
+std::string Generator::call_list(uint32_t core_bit) {
+  std::vector<std::string> list;
+  for (int64_t i = below(kMostCalls); i > 0; --i) {
+    const int64_t index = below(static_cast<int64_t>(sites_.size()));
+    if ((sites_[index].op->cores & core_bit) == 0 && !bad()) continue;
+    std::vector<std::string> call{number(unfit(0.01) ? any_word() : index)};
+    for (int argument : sites_[index].dynamic) call.push_back(word(sites_[index], argument, false));
+    if (unfit(0.01)) call.pop_back();
+    list.push_back(listed(call));
+  }
+  return listed(list);
 }
 
 std::string Generator::options() {
@@ -237,7 +252,7 @@ Stream Generator::stream() {
   static constexpr double kWrong[] = {0, 0, 0.02, 0.3};
   wrong_ = kWrong[below(std::size(kWrong))];
   broken_ = chance(0.2);
-  core_bit_ = chance(0.5) ? 1 : 2;
+  core_bits_ = static_cast<uint32_t>(1 + below(kBoth));
   grid_ = static_cast<int>(1 + below(3));
   for (int i = 0; i < 2; ++i) {
     tensors_.emplace_back(static_cast<size_t>(64 << below(9)));

@@ -17,7 +17,7 @@ namespace tvm_ascend::fuzz {
 // What one run of the simulator gets, as text, and the memory it may touch.
 struct Stream {
   std::string program;
-  std::string calls;  // one list of calls per block
+  std::string calls;  // one list of calls per core
   std::string options;
   std::vector<std::vector<uint8_t>> tensors;  // exactly as large as the arguments say
 
@@ -51,6 +51,7 @@ class Generator {
   std::string text();
   std::string program();
   std::string calls();
+  std::string call_list(uint32_t core_bit);
   std::string options();
   std::string site();
   // The word of an operand or a parameter, as JSON; `constant` words may be names and strings.
@@ -59,9 +60,9 @@ class Generator {
   void damage(std::string* text);
 
   std::mt19937_64 random_;
-  double wrong_ = 0;     // the share of words that may be illegal
-  bool broken_ = false;  // the program itself may be one that cannot be loaded
-  uint32_t core_bit_ = 2;
+  double wrong_ = 0;        // the share of words that may be illegal
+  bool broken_ = false;     // the program itself may be one that cannot be loaded
+  uint32_t core_bits_ = 2;  // as in OpInfo::cores; both: blocks of a Cube and two Vector cores
   int grid_ = 1;
   std::array<int64_t, sim::kSpaces> bytes_{};
   std::vector<std::vector<uint8_t>> tensors_;

@@ -76,8 +76,10 @@ Banks::Touches Banks::touches(const Stream& stream, int64_t repeat, int64_t cycl
   Touch now;
   int64_t taken = 0;
   for (int64_t i = 0; i < blocks; ++i) {
-    const int64_t block = stream.first + repeat * stream.repeat_stride + i * stream.block_stride;
-    const int64_t at = block % groups_;
+    // Of lanes that are off, and so of no access, the address may be below zero: it wraps.
+    const auto block = static_cast<uint64_t>(stream.first + repeat * stream.repeat_stride +
+                                             i * stream.block_stride);
+    const uint64_t at = block % groups_;
     const uint64_t group = uint64_t{1} << at;
     if (taken == most || (now.groups & group) != 0) {
       out.add(now);

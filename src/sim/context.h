@@ -76,6 +76,11 @@ struct Context {
   // Sites that set a flag and wait for it; a barrier is a pair with itself.
   std::set<std::pair<int64_t, int64_t>> handed;
 
+  std::set<uint32_t> reached;  // those of the watched sites that ran
+
+  void reach(uint32_t site) {
+    if (program.watched.count(site) != 0) reached.insert(site);
+  }
   // Whether a statement is to do nothing.
   bool leaves_out(uint32_t site) const {
     const std::vector<int>& without = options.without;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <string_view>
 
 #include "launch.h"
@@ -170,6 +171,7 @@ bool Core::resolve_deadlock(const Ref& user) {
 bool Core::issue(Call& call) {
   const OpInfo& op = *call.op;
   if (context_.leaves_out(call.site)) return true;
+  if (context_.options.hazards) context_.reach(call.site);
   ++context_.instructions[&op - kOps];
   latest_ = {call.site, op.pipe};
   call.registers = registers_;
@@ -371,8 +373,9 @@ bool Core::wait_flag(const Call& call, const Flag& flag) {
     hazard.at = at;
     hazard.fix = std::string("SetFlag<HardEvent::") + name_of(flag.source) + "_" +
                  name_of(flag.target) + ">(" + std::to_string(flag.id) + ")";
-    hazard.message = context_.sites.describe(call.site) +
-                     " waits forever: no statement before it raises " + Events::name(flag) +
+    hazard.message = context_.sites.describe(call.site) + " holds pipe " + name_of(flag.target) +
+                     " forever, since cycle " + std::to_string(scoreboard_.now()) +
+                     ": no statement before it raises " + Events::name(flag) +
                      "; the last statement on pipe " + name_of(flag.source) + " is " +
                      context_.sites.describe(last.site) + ", insert " + hazard.fix + " after it";
     deadlock_ = Deadlock{std::move(hazard), flag.target};
@@ -416,14 +419,58 @@ bool Core::signal(const Call& call, Pipe pipe, Reach reach, int id) {
   const Ref at{call.site, pipe};
   if (!resolve_deadlock(at)) return false;
   clocks_.advance(pipe);
+  const auto latency = whole(place_.kind->constant(Constant::CROSS_CORE_LATENCY));
+  context_.cross_core.set(signal_of(call, pipe, latency), reach, id, &found_);
+  return found_.empty() || report(&found_);
+}
+
+CrossCore::Signal Core::signal_of(const Call& call, Pipe pipe, int64_t latency) {
   const Epochs finished = clocks_.finished(pipe);
   land(finished);
-  const int64_t sent = scoreboard_.set_flag(pipe, sync_cycles(call)) +
-                       whole(place_.kind->constant(Constant::CROSS_CORE_LATENCY));
-  const auto self = static_cast<size_t>(this->id());
+  const int64_t sent = scoreboard_.set_flag(pipe, sync_cycles(call)) + latency;
+  const auto self = static_cast<size_t>(id());
   const Knowledge told = clocks_.tell(self, context_.places.size(), finished);
-  context_.cross_core.set({sent, told, at, this->id()}, reach, id, &found_);
+  return {sent, told, {call.site, pipe}, id()};
+}
+
+// The bytes of a call that polls GM, once everything before it is finished.
+bool Core::check_words(const Call& call, const AccessList& list) {
+  clocks_.advance(Pipe::S);
+  if (context_.options.hazards) checker_.check_order(call, list, clocks_, &found_);
   return found_.empty() || report(&found_);
+}
+
+bool Core::poll(const Call& call, const AccessList& list, int wait, int give, int64_t word,
+                int32_t value) {
+  checker_.check_accesses(call, list, &found_);
+  if (!found_.empty()) return report(&found_);
+  if (!barrier_all(call) || !await(call, wait) || !check_words(call, list)) return false;
+  if (context_.options.numerics) std::memcpy(memories_.at(Space::GM, word), &value, sizeof(value));
+  const int64_t latency = timing_of(context_.program, *place_.kind, call).latency;
+  context_.cross_core.give(signal_of(call, Pipe::S, latency), give);
+  return barrier_all(call);
+}
+
+bool Core::poll_all(const Call& call, const AccessList& list, int id, int64_t word) {
+  checker_.check_accesses(call, list, &found_);
+  if (!found_.empty()) return report(&found_);
+  if (!barrier_all(call) || !check_words(call, list)) return false;
+  int32_t& passed = words_[word];
+  if (context_.options.numerics) {
+    int32_t held = 0;
+    std::memcpy(&held, memories_.at(Space::GM, word), sizeof(held));
+    if (held != passed)
+      return refuse(call, ": the word of this core in gm_workspace is " + std::to_string(held) +
+                              ", not " + std::to_string(passed) +
+                              "; it has to be 0 before the first SyncAll, and only SyncAll may "
+                              "change it");
+    ++held;
+    std::memcpy(memories_.at(Space::GM, word), &held, sizeof(held));
+  }
+  ++passed;
+  const int64_t latency = timing_of(context_.program, *place_.kind, call).latency;
+  context_.cross_core.set(signal_of(call, Pipe::S, latency), Reach::Soft, id, &found_);
+  return await(call, id) && barrier_all(call);
 }
 
 bool Core::await(const Call& call, int id) {

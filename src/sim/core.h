@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -56,6 +57,12 @@ class Core {
   bool cross_core_wait(const Call& call, int id);
   // Joins every pipe, then every core of this kind or of both.
   bool sync_all(const Call& call, Reach reach);
+  // Synchronisation by words of GM, between two barriers of all pipes: waits for one flag, then
+  // gives another. `list` are the bytes it touches; `word` becomes `value`.
+  bool poll(const Call& call, const AccessList& list, int wait, int give, int64_t word,
+            int32_t value);
+  // The same of a barrier: gives first; the word of the core counts its barriers.
+  bool poll_all(const Call& call, const AccessList& list, int id, int64_t word);
   // A statement about other cores that the chip does not have.
   bool refuse(const Call& call, const std::string& problem);
   // The program stops itself here.
@@ -102,6 +109,8 @@ class Core {
   int64_t sync_cycles(const Call& call) const;
 
   bool signal(const Call& call, Pipe pipe, Reach reach, int id);
+  bool check_words(const Call& call, const AccessList& list);
+  CrossCore::Signal signal_of(const Call& call, Pipe pipe, int64_t latency);
   bool await(const Call& call, int id);
 
   Context& context_;
@@ -119,6 +128,7 @@ class Core {
   std::optional<Wait> waiting_;
   std::optional<Deadlock> deadlock_;
   std::array<std::deque<Landing>, kPipes> landing_;
+  std::map<int64_t, int32_t> words_;  // barriers that this core passed, by its word of GM
   std::vector<Hazard> found_;
 };
 

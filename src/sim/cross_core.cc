@@ -5,7 +5,25 @@
 
 namespace tvm_ascend::sim {
 
+namespace {
+
+constexpr int kAnyCore = -1;
+
+bool is_soft(int id) { return id >= CrossCore::kFirstSoft; }
+
+}  // namespace
+
 std::string flag_name(int id) {
+  if (is_soft(id)) {
+    switch (CrossCore::soft_kind(id)) {
+      case CrossCore::Soft::Barrier:
+        return "SyncAll through GM";
+      case CrossCore::Soft::Up:
+        return "a word of GM that IBSet raises";
+      default:
+        return "a word of GM that IBWait lowers";
+    }
+  }
   if (id == CrossCore::kSyncAll || id == CrossCore::kSyncAllMix) return "SyncAll";
   return "cross-core flag " + std::to_string(id);
 }
@@ -52,6 +70,10 @@ std::string CrossCore::problem_of_set(const CorePlace& sender, Pipe pipe, Reach 
 
 std::string CrossCore::problem_of_barrier() const {
   if (std::string problem = problem_of_kernel(); !problem.empty()) return problem;
+  return problem_of_polling();
+}
+
+std::string CrossCore::problem_of_polling() const {
   const CoreKind& kind = program_.kinds.front();
   if (program_.grid <= kind.physical) return "";
   return " waits for all " + std::to_string(program_.grid) + " blocks, of which only " +
@@ -77,9 +99,9 @@ std::vector<int> CrossCore::receivers(const CorePlace& sender, Reach reach) cons
 
 CrossCore::Key CrossCore::key(const CorePlace& sender, Reach reach, int id) const {
   const auto kind = static_cast<int>(sender.kind->bit);
-  const int group = reach == Reach::Everyone ? 0
-                    : reach == Reach::Kind   ? kind
-                                             : sender.block * 4 + kind;
+  const int group = reach == Reach::Everyone || reach == Reach::Soft ? 0
+                    : reach == Reach::Kind                           ? kind
+                                                                     : sender.block * 4 + kind;
   return {reach, group, id};
 }
 
@@ -95,6 +117,7 @@ CrossCore::Channel& CrossCore::channel(const CorePlace& sender, Reach reach, int
 
 void CrossCore::check_depth(const Signal& signal, const Channel& channel, int id,
                             std::vector<Hazard>* found) const {
+  if (is_soft(id)) return;  // words count on
   const auto own = static_cast<int64_t>(channel.pending.at(signal.core).size());
   for (int receiver : channel.receivers) {
     int64_t outstanding = own;
@@ -141,13 +164,40 @@ void CrossCore::set(const Signal& signal, Reach reach, int id, std::vector<Hazar
   }
 }
 
+std::pair<int, int> CrossCore::counter_of(int core, int id) {
+  const bool any = is_soft(id) && soft_kind(id) != Soft::Barrier;
+  return {any ? kAnyCore : core, id};
+}
+
+int CrossCore::soft_id(Soft kind, int64_t address, int members) {
+  const auto [at, fresh] = soft_.try_emplace(address, static_cast<int>(soft_.size()));
+  const int first = kFirstSoft + 3 * at->second;
+  const int id = first + static_cast<int>(kind);
+  if (kind == Soft::Barrier) {
+    const Key key{Reach::Soft, 0, id};
+    Channel& channel = channels_[key];
+    channel.senders = channel.receivers =
+        cores([&](const CorePlace& place) { return place.block_idx < members; });
+  } else if (fresh) {
+    auto down = std::make_shared<Signal>();
+    down->core = kAnyCore;
+    down->known.resize(places_.size());
+    counters_[counter_of(kAnyCore, first + static_cast<int>(Soft::Down))].up.push_back(down);
+  }
+  return id;
+}
+
+void CrossCore::give(const Signal& signal, int id) {
+  counters_[counter_of(kAnyCore, id)].up.push_back(std::make_shared<Signal>(signal));
+}
+
 bool CrossCore::up(int core, int id) const {
-  auto at = counters_.find({core, id});
+  auto at = counters_.find(counter_of(core, id));
   return at != counters_.end() && !at->second.up.empty();
 }
 
 std::shared_ptr<const CrossCore::Signal> CrossCore::take(int core, int id, uint32_t wait) {
-  Counter& counter = counters_.at({core, id});
+  Counter& counter = counters_.at(counter_of(core, id));
   std::shared_ptr<const Signal> signal = std::move(counter.up.front());
   counter.up.pop_front();
   counter.taken.push_back(wait);
@@ -167,6 +217,15 @@ void CrossCore::finish(const SiteTable& sites, std::vector<Hazard>* found) const
   };
   for (const auto& [at, counter] : counters_) {
     if (counter.up.empty()) continue;
+    if (is_soft(at.second)) {
+      if (soft_kind(at.second) != Soft::Up) continue;
+      report(
+          *counter.up.front(), at.second,
+          ", and the kernel ends before a core waits for it: the next kernel would find the word "
+          "raised");
+      found->back().fix = "IBWait";
+      continue;
+    }
     report(*counter.up.front(), at.second,
            ", and the kernel ends before " + places_[at.first].name +
                " waits for it: the next kernel would start with it up");
@@ -188,6 +247,15 @@ void CrossCore::finish(const SiteTable& sites, std::vector<Hazard>* found) const
 }
 
 std::vector<int> CrossCore::missing(int core, Reach reach, int id) const {
+  if (reach == Reach::Soft) {
+    std::vector<int> absent;
+    const Channel& channel = channels_.at({reach, 0, id});
+    for (int sender : channel.senders) {
+      const auto sets = channel.pending.find(sender);
+      if (sets == channel.pending.end() || sets->second.empty()) absent.push_back(sender);
+    }
+    return absent;
+  }
   // The senders for a core are those of any core that reaches it.
   for (int sender : selected_) {
     const std::vector<int> reached = receivers(places_[sender], reach);

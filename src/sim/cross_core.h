@@ -16,8 +16,9 @@
 
 namespace tvm_ascend::sim {
 
-// Who sets a flag together and for whom: modes 0 to 2 of CrossCoreSetFlag, and SyncAll<false>.
-enum class Reach : uint8_t { Kind, Pair, AiCore, Everyone };
+// Who sets a flag together and for whom: modes 0 to 2 of CrossCoreSetFlag, SyncAll<false>, and
+// SyncAll through GM.
+enum class Reach : uint8_t { Kind, Pair, AiCore, Everyone, Soft };
 
 class CrossCore {
  public:
@@ -28,6 +29,12 @@ class CrossCore {
   CrossCore(const Program& program, const std::vector<CorePlace>& places)
       : program_(program), places_(places) {}
 
+  // Flags in GM have the ids from here on: a barrier, or of a word of IBSet whether it is up, and
+  // whether it is down again.
+  static constexpr int kFirstSoft = 16;
+  enum class Soft : uint8_t { Barrier, Up, Down };
+  static Soft soft_kind(int id) { return static_cast<Soft>((id - kFirstSoft) % 3); }
+
   // Only these cores run; flags of the others are not waited for.
   void select(const std::vector<int>& cores) { selected_ = cores; }
 
@@ -35,6 +42,8 @@ class CrossCore {
   std::string problem_of_set(const CorePlace& sender, Pipe pipe, Reach reach, int id) const;
   std::string problem_of_wait(int id) const;
   std::string problem_of_barrier() const;
+  // Why cores that wait by polling GM may wait forever.
+  std::string problem_of_polling() const;
 
   // A set as it leaves its pipe: when, what it tells, its statement.
   struct Signal {
@@ -50,6 +59,12 @@ class CrossCore {
   bool up(int core, int id) const;
   // Counts it down; it must be up. `wait` numbers the core's waits.
   std::shared_ptr<const Signal> take(int core, int id, uint32_t wait);
+  // The id of a flag in GM at an address. The members of a barrier are the first cores; a word of
+  // IBSet is down at first.
+  int soft_id(Soft kind, int64_t address, int members = 0);
+  // One more of a flag in GM that any core may take.
+  void give(const Signal& signal, int id);
+
   // Flags that no wait consumed.
   void finish(const SiteTable& sites, std::vector<Hazard>* found) const;
 
@@ -79,6 +94,8 @@ class CrossCore {
   std::string problem_of_kernel() const;
   template <typename Matches>
   std::vector<int> cores(Matches matches) const;
+  // The counter that a wait of the core looks at: of a word in GM all have the same.
+  static std::pair<int, int> counter_of(int core, int id);
   void check_depth(const Signal& signal, const Channel& channel, int id,
                    std::vector<Hazard>* found) const;
 
@@ -87,6 +104,7 @@ class CrossCore {
   std::vector<int> selected_;
   std::map<Key, Channel> channels_;
   std::map<std::pair<int, int>, Counter> counters_;  // by core and id
+  std::map<int64_t, int> soft_;                      // numbers of addresses
 };
 
 // "flag 3", or the barrier that it belongs to.

@@ -38,6 +38,10 @@ class Writer {
   // of the program that name it set it.
   std::vector<Reach> modes(const CoreState& state) const {
     const int id = state.wait->id;
+    if (id >= CrossCore::kFirstSoft) {
+      if (CrossCore::soft_kind(id) == CrossCore::Soft::Barrier) return {Reach::Soft};
+      return {};
+    }
     if (id == CrossCore::kSyncAll) return {Reach::Kind};
     if (id == CrossCore::kSyncAllMix) return {Reach::Everyone};
     std::vector<Reach> found = context_.cross_core.modes(state.core, id);
@@ -62,7 +66,8 @@ class Writer {
         if (absent == state.core || at == states_.end()) continue;
         const CoreState& other = *at->second;
         hazard->second = other.wait ? other.wait->at : other.last;
-        hazard->fix = reach == Reach::Everyone || id == CrossCore::kSyncAll
+        const bool all = reach == Reach::Everyone || reach == Reach::Soft;
+        hazard->fix = all || id == CrossCore::kSyncAll
                           ? "SyncAll on " + name(other)
                           : std::string("CrossCoreSetFlag<") + kModes[static_cast<int>(reach)] +
                                 ", ...>(" + std::to_string(id) + ") on " + name(other);
@@ -70,6 +75,13 @@ class Writer {
       }
     }
     hazard->second = state.last;
+    if (id >= CrossCore::kFirstSoft) {
+      const bool raise = CrossCore::soft_kind(id) == CrossCore::Soft::Up;
+      hazard->fix = raise ? "IBSet" : "IBWait";
+      return "no other core does that; insert " + hazard->fix +
+             " of the same block and event where " +
+             (raise ? "what it waits for is done" : "the last one is waited for");
+    }
     hazard->fix = "CrossCoreSetFlag(" + std::to_string(id) + ")";
     return "no statement sets it; insert " + hazard->fix + " where what it waits for is done";
   }

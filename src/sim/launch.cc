@@ -71,17 +71,19 @@ void resume(Runner& runner) {
   if (failure) std::rethrow_exception(failure);
 }
 
-void check_choice(const char* name, const std::optional<int>& chosen, size_t count) {
+void check_choice(const Program& program, const char* name, const std::optional<int>& chosen,
+                  size_t count) {
   if (!chosen || static_cast<size_t>(*chosen) < count) return;
-  throw InputError("no " + std::string(name) + " " + std::to_string(*chosen) + " in a launch of " +
-                   std::to_string(count));
+  throw InputError("option `" + std::string(name) + "` is " + std::to_string(*chosen) +
+                   ", and kernel `" + program.kernel + "` runs on " + std::to_string(count) + " " +
+                   name + "s; give one from 0 to " + std::to_string(count - 1));
 }
 
 // The cores that the options choose.
 std::vector<int> selected(const Context& context) {
   const Options& options = context.options;
-  check_choice("block", options.block, static_cast<size_t>(context.program.grid));
-  check_choice("core", options.core, context.places.size());
+  check_choice(context.program, "block", options.block, static_cast<size_t>(context.program.grid));
+  check_choice(context.program, "core", options.core, context.places.size());
   std::vector<int> found;
   for (const CorePlace& place : context.places) {
     const bool block = !options.block || place.block == *options.block;

@@ -278,6 +278,13 @@ Program Program::parse(const std::string& text) {
     program.sites.push_back(parse_site(site, ranges));
     program.require_timing(*program.sites.back().op);
   }
+  if (const Json& untaken = json["untaken"]; !untaken.is_null()) {
+    for (const Json& row : untaken.items()) {
+      for (const Json& site : row.at("sites").items())
+        program.watched.insert(
+            static_cast<uint32_t>(int_within(site, "a site of a way", 0, kMostInt)));
+    }
+  }
   return program;
 }
 

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -111,6 +112,7 @@ struct Program {
   int cross_core_depth = 15;  // what the counter of a flag holds
   std::vector<KernelParam> params;
   std::vector<Site> sites;
+  std::set<uint32_t> watched;  // sites of which the report says whether they were reached
 };
 
 struct Options {

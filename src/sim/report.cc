@@ -142,6 +142,11 @@ std::string report_json(const Context& context) {
   out.key("hazards").open('[');
   for (const Hazard& hazard : context.hazards.all()) write_hazard(context, hazard, &out);
   out.close(']');
+  if (context.options.hazards) {
+    out.key("reached").open('[');
+    for (uint32_t site : context.reached) out.value(static_cast<int64_t>(site));
+    out.close(']');
+  }
   if (context.options.redundant) write_handed(context, &out);
   if (context.options.trace || context.options.redundant) write_added_sites(context, &out);
   if (context.options.trace) {

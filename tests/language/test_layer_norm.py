@@ -106,5 +106,10 @@ def test_tile_beyond_ub_lists_its_buffers():
 
 
 def test_dtype_of_no_unit_is_refused():
-    with pytest.raises(NoUnitForDtype, match="complex64"):
+    with pytest.raises(NoUnitForDtype, match=r"complex64.*no unit of an Ascend core has"):
         make_layer_norm(128, 1024, dtype="complex64")
+
+
+def test_four_bits_are_refused_for_what_is_not_modelled():
+    with pytest.raises(NoUnitForDtype, match=r"'int4', two values of which share a byte.*not mod"):
+        make_layer_norm(128, 1024, dtype="int4")

@@ -62,6 +62,27 @@ CASES = {
     "matmul_f16": case("matmul", [(50, 96), (96, 47)], [H, H], [(50, 47)], [F]),
     "matmul_batch": case("matmul", [(3, 33, 48), (3, 48, 31)], [H, H], [(3, 33, 31)]),
     "matmul_i8_row": case("matmul", [(1, 100), (30, 100)], ["int8"] * 2, [(1, 30)], ["int32"]),
+    "quant_matmul": case(
+        "quant_matmul",
+        [(70, 100), (130, 100), (130,), (130,)],
+        ["int8", "int8", F, "int32"],
+        [(70, 130)],
+        [B],
+    ),
+    "quant_matmul_rows": case(
+        "quant_matmul",
+        [(37, 65), (90, 65), (90,), (37,)],
+        ["int8", "int8", B, F],
+        [(37, 90)],
+        [H],
+    ),
+    "quant_matmul_row": case(
+        "quant_matmul",
+        [(1, 70), (33, 70), (33,), (33,)],
+        ["int8", "int8", F, "int32"],
+        [(1, 33)],
+        [B],
+    ),
     "matmul_i8": case("matmul", [(48, 96), (64, 96)], ["int8"] * 2, [(48, 64)], ["int32"]),
 }
 
@@ -78,8 +99,13 @@ def build(name: str) -> tuple[Kernel, list[np.ndarray], list[np.ndarray]]:
     want = OPS[op].reference(inputs, signature)
     shapes = [tuple(int(n) for n in p.shape) for p in func.params]
     args = [x.reshape(s) for x, s in zip(inputs, shapes, strict=False)]
-    outs = [w.reshape(s) for w, s in zip(want, shapes[len(inputs) :], strict=True)]
-    return kernel, args, outs
+    first = len(shapes) - OPS[op].workspaces
+    outs = [w.reshape(s) for w, s in zip(want, shapes[len(inputs) : first], strict=True)]
+    work = [
+        np.zeros([int(n) for n in p.shape], numpy_dtype(str(p.dtype)))
+        for p in list(func.params)[first:]
+    ]
+    return kernel, [*args, *work], outs
 
 
 def values(shape: tuple, dtype: str) -> np.ndarray:

@@ -13,6 +13,7 @@ from mixed_kernels import matmul_bias_relu
 from small_kernels import make_double
 
 from tvm_ascend import Kernel, Options, SimOptions, compile
+from tvm_ascend import language as T
 from tvm_ascend.build import rebuild
 from tvm_ascend.demo.kernels import make_matmul
 from tvm_ascend.errors import HazardError, OptionError
@@ -21,16 +22,32 @@ from tvm_ascend.transform.sync_edit import without_sync
 TILES = {"tile_m": 16, "tile_n": 16, "tile_k0": 16, "tile_k": 32}
 UNTOUCHED = -77
 
+BOOLS = ("numerics", "hazards", "strict", "trace", "redundant")
+
+
+@T.prim_func
+def idle(A: T.Tensor((4, 64), "float32"), B: T.Tensor((4, 64), "float32")):
+    """A copy with a barrier that orders nothing."""
+    with T.Kernel(4) as bx:
+        a = T.alloc_ub((64,), "float32")
+        T.ascend.data_copy_pad_in(a[0], A[bx, 0], 1, 256, 0, 0, False, 0, 0, T.float32(0))
+        T.set_flag("mte2", "mte3", 0)
+        T.wait_flag("mte2", "mte3", 0)
+        T.ascend.pipe_barrier("MTE2")
+        T.ascend.data_copy_pad_out(B[bx, 0], a[0], 1, 256, 0, 0)
+
+
 FUNCTIONS = {
+    "idle": lambda: idle,
     "vector": lambda: make_double("float32"),
     "cube": lambda: make_matmul(48, 32, 16),
     "mixed": lambda: matmul_bias_relu(100, 48, 32),
 }
 SWITCHES = [
-    dict(zip(("numerics", "hazards", "strict", "trace", "dma"), values, strict=True))
-    for values in product(
-        (True, False), (True, False), (True, False), (True, False), ("eager", "late")
-    )
+    switches
+    for values in product(*[(True, False)] * 5, ("eager", "late"))
+    if (switches := dict(zip((*BOOLS, "dma"), values, strict=True)))["hazards"]
+    or not switches["redundant"]
 ]
 names = pytest.mark.parametrize("name", FUNCTIONS)
 executors = pytest.mark.parametrize(
@@ -57,7 +74,7 @@ def racy(name: str) -> Kernel:
 def arguments(kernel: Kernel) -> list[np.ndarray]:
     """Whole numbers in, and in the outputs what no kernel writes."""
     rng = np.random.default_rng(1)
-    first_output = 1 if kernel.artifact.name == "double" else 2
+    first_output = 1 if kernel.artifact.name in ("double", "idle") else 2
     args = []
     for i, param in enumerate(kernel.artifact.params):
         inputs = i < first_output or param.name == "bias"
@@ -78,12 +95,15 @@ def test_switches_change_what_they_say_and_no_cycle(name, executor):
     kernel = kernel_of(name, executor)
     want, plain = launched(kernel, SimOptions())
     assert not any((a == UNTOUCHED).all() for a in want)
+    redundant = launched(kernel, SimOptions(redundant=True))[1].redundant
+    assert len(redundant) == (name == "idle")
     for switches in SWITCHES:
         args, report = launched(kernel, SimOptions(**switches))
         assert report.core_cycles == plain.core_cycles, switches
         assert (report.cycles, report.pipes) == (plain.cycles, plain.pipes)
         assert (report.instructions, report.bytes) == (plain.instructions, plain.bytes)
         assert bool(report.events) == switches["trace"]
+        assert list(report.redundant) == (redundant if switches["redundant"] else [])
         assert report.hazards == []
         if switches["numerics"]:
             assert all(np.array_equal(a, b) for a, b in zip(args, want, strict=True)), switches
@@ -170,11 +190,13 @@ def test_switches_change_no_cycle_of_a_part_either(name):
     kernel = kernel_of(name)
     for option, number in parts(name):
         want, plain = launched(kernel, SimOptions(**{option: number}))
+        redundant = launched(kernel, SimOptions(redundant=True, **{option: number}))[1].redundant
         for switches in SWITCHES:
             args, report = launched(kernel, SimOptions(**switches, **{option: number}))
             assert report.core_cycles == plain.core_cycles, (option, number, switches)
             assert report.instructions == plain.instructions
             assert bool(report.events) == switches["trace"]
+            assert list(report.redundant) == (redundant if switches["redundant"] else [])
             assert report.hazards == []
             if switches["numerics"]:
                 assert all(np.array_equal(a, b) for a, b in zip(args, want, strict=True))

@@ -186,7 +186,7 @@ def scalar_op(pick: Pick, load: bool) -> Op:
 def draw_op(pick: Pick, exact: bool) -> Op:
     """Any instruction; ``exact``: one whose values numpy gives bit by bit."""
     while True:
-        kind = pick(-1, 9)
+        kind = pick(-2, 9)
         if kind < 0:
             op = body_op(pick)
         elif kind < 5:

@@ -120,6 +120,24 @@ def test_strided_blocks_share_groups(stride, cycles):
     assert machine.inspect()[0]["conflicts"] == 10 * (cycles - 1)
 
 
+def test_lanes_that_are_off_may_lie_below_zero():
+    """The last lane alone is stored, so an address before the memory is no access: it wraps."""
+
+    every_bank = ROW * 32 * 64 // GROUPS
+
+    def lost(dst, offset):
+        machine = Machine()
+        src = 2 * every_bank + offset
+        last = -(2**63)
+        machine.issue("sqrt_bits", "float32", ub(dst), ub(src), last, 0, 64, 1, 1, 8, 8)
+        return machine.inspect()[0]["conflicts"]
+
+    offsets = range(-7 * 32, 0, 32)
+    wrapped = [[lost(every_bank + dst, src) for src in offsets] for dst in offsets]
+    assert [[lost(dst, src) for src in offsets] for dst in offsets] == wrapped
+    assert len({count for row in wrapped for count in row}) > 1
+
+
 def rows():
     """Rows whose operands the oracle knows: strided, with one or two sources."""
     for key, row in TABLE.items():

@@ -276,6 +276,58 @@ def test_a_core_that_never_comes_to_the_barrier():
     assert "SyncAll on core 1 would raise it, and core 1 has ended after" in first["message"]
 
 
+def test_a_core_of_the_other_kind_that_never_comes_to_sync_all():
+    machine = mixed(2)
+    for core in range(6):
+        if core:
+            machine.block()
+        machine.barrier()
+        if core != 3:
+            machine.issue("sync_all_mix", None)
+    first, *_ = machine.hazards()
+    assert first["kind"] == "deadlock"
+    assert "AIC 0 waits forever" in first["message"]
+    assert "SyncAll on AIC 1 would raise it, and AIC 1 has ended after" in first["message"]
+
+
+def test_a_whole_chip_that_waits_in_a_ring_names_each_core():
+    """Every AI Core waits for its Vector cores, which wait for it."""
+    machine = mixed(24)
+    for core in range(72):
+        if core:
+            machine.block()
+        machine.cross_wait(1 if core % 3 == 0 else 2)
+        machine.cross_set(2, "MTE2", 2 if core % 3 == 0 else 1)
+    found = [h for h in machine.hazards(max_hazards=1000) if h["kind"] == "deadlock"]
+    assert len(found) == 72
+    for h in found:
+        assert re.search(
+            r"^(AIC|AIV) \d+ waits forever at .* since cycle 0: .* itself waits at .*, "
+            r"since cycle 0$",
+            h["message"],
+        )
+
+
+def test_a_core_that_waits_behind_a_full_queue():
+    """The pipe of the set still has a queue of work; the set that comes after it is not lost."""
+
+    def loaded(sets):
+        machine = mixed()
+        machine.tensor("d", np.zeros(64, "float32"))
+        for _ in range(100):
+            machine.issue("data_copy_in_count", "float32", At("l1", 0), Gm("d"), 64)
+            machine.barrier("MTE2")
+        if sets:
+            machine.cross_set(2, "MTE2", 1)
+        for _ in range(2):
+            machine.block()
+            machine.cross_wait(1)
+        return machine
+
+    loaded(sets=True).clean()
+    assert kinds(loaded(sets=False)) == ["deadlock", "deadlock"]
+
+
 @pytest.mark.parametrize(
     ("machine", "issue", "text"),
     [

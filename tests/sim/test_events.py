@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from sim.machine import Gm, Machine, ub
@@ -20,6 +22,33 @@ def test_a_wait_without_a_set_is_a_deadlock_that_names_three_statements():
     assert hazard["fix"] == "SetFlag<HardEvent::MTE2_V>(2)"
     for site in (load, wait, use):
         assert machine.sites[site]["text"] in hazard["message"]
+    since = re.search(r"holds pipe V forever, since cycle (\d+): no statement", hazard["message"])
+    assert since is not None
+    assert int(since[1]) > 0
+
+
+@pytest.mark.parametrize("between", [1, 31, 32, 33, 1000])
+def test_a_wait_before_its_set_never_hangs_however_full_the_queue_is(between):
+    """Behind 32 entries the scalar unit could not even issue the set."""
+    machine = Machine()
+    machine.tensor("data", np.zeros(64, "float32"))
+    wait = machine.wait("V_MTE2")
+    for _ in range(between):
+        machine.load(ub(0), Gm("data"), 64, "float32")
+        machine.barrier("MTE2")
+    machine.set("V_MTE2")
+    first, *_ = machine.hazards()
+    assert (first["kind"], first["at"]["site"]) == ("wait_without_set", wait)
+    assert [h["kind"] for h in machine.hazards(strict=True)] == ["wait_without_set"]
+
+
+def test_a_full_queue_without_a_wait_only_takes_time():
+    machine = Machine()
+    machine.tensor("data", np.zeros(64, "float32"))
+    for _ in range(1000):
+        machine.load(ub(0), Gm("data"), 64, "float32")
+        machine.barrier("MTE2")
+    machine.clean()
 
 
 def test_a_wait_at_the_end_is_reported_without_a_user():

@@ -97,11 +97,3 @@ def test_more_than_a_call_takes():
     machine.issue("dump_tensor", "float32", ub(0), 1, 8000)
     (hazard,) = machine.hazards()
     assert "a call takes up to 30720" in hazard["message"]
-
-
-def test_other_cores_are_refused():
-    machine = Machine()
-    machine.tensor("w", np.zeros(512, "int32"))
-    machine.issue("sync_all_soft", None, Gm("w"), ub(0), 0)
-    (hazard,) = machine.hazards()
-    assert "which is not simulated" in hazard["message"]

@@ -118,7 +118,7 @@ def test_one_block_or_core_only(option):
     machine = Machine(grid=4)
     ops(machine)
     assert [core["id"] for core in machine.clean(**{option: 3})["cores"]] == [3]
-    with pytest.raises(ValueError, match=f"no {option} 4 in a launch of 4"):
+    with pytest.raises(ValueError, match=rf"`{option}` is 4, .* 4 {option}s; give one from 0 to 3"):
         machine.run(**{option: 4})
 
 
@@ -142,6 +142,8 @@ def test_time_does_not_depend_on_numerics_hazards_or_trace():
     machine.sync("MTE2_V")
     machine.issue("adds", "float32", ub(0), ub(65536), 1.0, 512)
     reports = [machine.clean(numerics=n, hazards=h) for n in (False, True) for h in (False, True)]
+    for report in reports:
+        report.pop("reached", None)  # of the watched statements, for hazards only
     assert all(report == reports[0] for report in reports)
 
 

@@ -9,9 +9,12 @@ import textwrap
 
 import numpy as np
 import pytest
+import tvm
 
 from tests.transform.kernels import assert_equal, integers, run
 from tvm_ascend import language as T
+from tvm_ascend.errors import PaddingCounts
+from tvm_ascend.transform.keep_padding_out import KeepPaddingOut
 
 SIZE, TILE = 48, 32
 
@@ -78,9 +81,9 @@ KINDS = {
 }
 
 
-def build(tmp_path, body):
+def build(tmp_path, body, source=SOURCE):
     path = tmp_path / "forms.py"
-    path.write_text(SOURCE.format(body=textwrap.indent(body, " " * 8)))
+    path.write_text(source.format(body=textwrap.indent(body, " " * 8)))
     spec = importlib.util.spec_from_file_location("forms", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -98,8 +101,16 @@ def put(elements, where, value):
     return elements
 
 
-@pytest.mark.parametrize("loop", LOOPS)
-@pytest.mark.parametrize("form", GUARDED)
+@pytest.mark.parametrize(
+    ("loop", "form"),
+    [
+        *((loop, form) for loop in ("parallel", "serial") for form in GUARDED),
+        ("unroll", "guard"),
+        ("unroll", "else"),
+        ("vectorized", "guard"),
+        ("vectorized", "choice"),
+    ],
+)
 def test_a_guard_is_a_choice_that_keeps_the_old_value(tmp_path, rng, loop, form):
     body = f"for j in {LOOPS[loop]}:\n" + textwrap.indent(
         GUARDED[form].format(c="j >= 2", v="3.0"), " " * 4
@@ -126,7 +137,7 @@ def test_guards_of_every_kind(tmp_path, rng, form, condition, value):
 
 
 @pytest.mark.parametrize("form", RANGES)
-@pytest.mark.parametrize(("low", "n"), [(2, 30), (0, 3), (0, 20)])
+@pytest.mark.parametrize(("low", "n"), [(2, 30), (0, 20)])
 def test_part_of_a_tile(tmp_path, rng, form, low, n):
     body = RANGES[form].format(low=low, n=n) + "\nT.reduce_sum(a, s, dim=0)"
     check(tmp_path, rng, body, lambda x: put(x, slice(low, low + n), 3))
@@ -229,3 +240,42 @@ def test_rows_and_columns_keep_what_they_lack(rng):
     changed = np.where(np.arange(50) > np.arange(13)[:, None], 1, a)
     assert_equal(r, changed.sum(1))
     assert_equal(c, changed.sum(0) + 13)
+
+
+PIECES = {
+    "copies": "T.copy(A[bx * 16:bx * 16 + 16], a[0:16])\nT.copy(C, a[16:32])",
+    "stores": "T.copy(A[bx * 16:bx * 16 + 16], a[0:16])\n"
+    "for j in T.Parallel(16):\n    a[j + 16] = C[j]",
+    "a guard": "T.copy(A[bx * 16:bx * 16 + 16], a[0:16])\n"
+    "for j in T.Parallel(32):\n    if j >= 16:\n        a[j] = C[j - 16]",
+    "a choice": "T.copy(A[bx * 16:bx * 16 + 16], a[0:16])\n"
+    "for j in T.Parallel(32):\n    a[j] = T.if_then_else(j >= 16, C[j - 16], a[j])",
+}
+
+
+@pytest.mark.parametrize("form", PIECES)
+def test_pieces_behind_one_that_may_be_short_are_not_dropped(tmp_path, form):
+    source = SOURCE.replace("A: T.Tensor((48,)", 'C: T.Tensor((16,), "float32"), A: T.Tensor((30,)')
+    source = source.replace("        T.copy(A[bx * 32], a)\n", "")
+    body = PIECES[form] + "\nT.reduce_sum(a, s, dim=0)"
+    with pytest.raises(PaddingCounts, match="counts elements of `a`"):
+        KeepPaddingOut()(tvm.IRModule({"main": build(tmp_path, body, source)}))
+
+
+def test_pieces_that_fill_just_what_is_missing_count(rng):
+    @T.prim_func
+    def kernel(A: T.Tensor((100,), "float32"), C: T.Tensor((28,), "float32"),
+               B: T.Tensor((1,), "float32")):  # fmt: skip
+        with T.Kernel(1):
+            a = T.alloc_fragment((128,))
+            s = T.alloc_fragment((1,))
+            T.copy(A[0], a)
+            for j in T.Parallel(128):
+                if j >= 100:
+                    a[j] = C[j - 100]
+            T.reduce_sum(a, s, dim=0)
+            T.copy(s, B)
+
+    a, c, b = integers(rng, 100), integers(rng, 28), np.zeros(1, "float32")
+    run(kernel, a, c, b)
+    assert_equal(b, [a.sum() + c.sum()])

@@ -72,20 +72,25 @@ class _Element:
 
 
 @functools.cache
-def _own_names() -> frozenset[str]:
+def own_names() -> frozenset[str]:
     """The names that emitted text uses unqualified: of types, of our functions, of the rows."""
     texts = [_FRAME, *C_TYPES.values(), *HELPERS]
+    texts += [f"ASCEND_IS_{core.value}" for core in CoreType]
+    texts += [f"KERNEL_TYPE_{name}" for name in walk.KERNEL_TYPES]
     for row in TABLE.values():
         texts += [row.emit, *(r.emit for r in row.renamed)]
-        texts += [p.spelling for p in row.params if p.values]
-    words = re.findall(r"(?<![\w:.{])[A-Za-z_]\w*", "\n".join(texts))
-    return frozenset(word for word in words if len(word) > 1)
+    names = set(re.findall(r"(?<![\w:.{])[A-Za-z_]\w*", "\n".join(texts)))
+    for param in (p for row in TABLE.values() for p in row.params):
+        spelled = [param.spelling.format(value) for value in param.values]
+        if not param.spelling.startswith("AscendC::"):  # enumerators at file scope
+            names.update(*(re.findall(r"[A-Za-z_]\w*", text) for text in spelled))
+    return frozenset(names)
 
 
 class _Emitter:
     def __init__(self, kernel: walk.Kernel, cann: str) -> None:
         self.kernel, self.cann = kernel, cann
-        self.names = NameTable(_own_names())
+        self.names = NameTable(own_names())
         self.analyzer = sym.Analyzer()
         self.printer = ExprPrinter(self.names.of, self._load, self.analyzer)
         self.lines: list[str] = []

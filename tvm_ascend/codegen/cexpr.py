@@ -7,6 +7,7 @@ import math
 import struct
 from collections.abc import Callable
 
+import ml_dtypes
 import tvm
 import tvm_ffi
 from tvm import tirx
@@ -119,16 +120,16 @@ __aicore__ inline T FloorMod(T a, T b) {
 }
 """
     ),
-    "ShiftLeft": """\
+    "LeftShift": """\
 template <typename T>
-__aicore__ inline T ShiftLeft(T a, T b) {
+__aicore__ inline T LeftShift(T a, T b) {
   if (static_cast<uint64_t>(b) >= 8 * sizeof(T)) return static_cast<T>(0);
   return static_cast<T>(static_cast<uint64_t>(a) << b);
 }
 """,
-    "ShiftRight": """\
+    "RightShift": """\
 template <typename T>
-__aicore__ inline T ShiftRight(T a, T b) {
+__aicore__ inline T RightShift(T a, T b) {
   if (static_cast<uint64_t>(b) >= 8 * sizeof(T)) return static_cast<T>(a < 0 ? -1 : 0);
   return static_cast<T>(a >> b);
 }
@@ -213,7 +214,7 @@ def _narrow(value: float, dtype: str) -> float:
             return struct.unpack("e", struct.pack("e", value))[0]
         except OverflowError:
             return math.copysign(math.inf, value)
-    return value
+    return float(ml_dtypes.bfloat16(value)) if dtype == "bfloat16" else value
 
 
 class ExprPrinter:
@@ -260,7 +261,7 @@ class ExprPrinter:
         if isinstance(expr, (tirx.And, tirx.Or)):
             return self._logical(expr)
         if kind in SHIFTS and not shifts_within(self._analyzer, expr):
-            name = "ShiftLeft" if kind is tirx.LShift else "ShiftRight"
+            name = "LeftShift" if kind is tirx.LShift else "RightShift"
             return self._helper(name, expr, [self.text(expr.a), self.text(expr.b)])
         if kind in _BITWISE:
             symbol, binds = _BITWISE[kind]

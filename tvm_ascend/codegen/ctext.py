@@ -33,12 +33,16 @@ _KEYWORDS = frozenset(
     for word in line.split()
 )
 
+# No identifier, or one that C++ keeps for itself, or that the headers of the twin may declare
+# beside the surface of Ascend C.
+_NO_NAME = re.compile(r"$|\d|_|twin$|k?Twin|TVM_ASCEND")
+
 
 class NameTable:
     """C++ names of TIR variables: the user's own where free, unique among visible ones.
 
-    Taken are what C++ and the headers of C give a meaning, and ``own``, the names that the
-    text around the variables uses at file scope.
+    Taken are what C++, the headers of C and the twin give a meaning, and ``own``, the names that
+    the text around the variables uses at file scope.
     """
 
     def __init__(self, own: Iterable[str] = ()) -> None:
@@ -53,7 +57,7 @@ class NameTable:
     def fresh(self, wish: str) -> str:
         """A visible name as close to the wish as C++ and the other names allow."""
         base = re.sub(r"\W", "_", wish)
-        base = f"v{base}" if not base or base[0].isdigit() or base.startswith("_") else base
+        base = f"v{base}" if _NO_NAME.match(base) else base
         name, number = base, 1
         while name in self._visible:
             name, number = f"{base}_{number}", number + 1

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from typing import Any
 
 import tvm
 import tvm_ffi
@@ -12,7 +14,7 @@ from tvm import tirx
 from tvm.ir import Call, Range, TensorLoad
 
 from tvm_ascend import sym
-from tvm_ascend.codegen import walk
+from tvm_ascend.codegen import untaken, walk
 from tvm_ascend.codegen.arithmetic import (
     DIVISIONS,
     FLOORED,
@@ -43,8 +45,8 @@ class Program:
     control: tvm.IRModule
 
 
-def build_program(func: tirx.PrimFunc, chip: ChipSpec) -> Program:
-    """Make the program of a final function on a chip."""
+def build_program(func: tirx.PrimFunc, chip: ChipSpec, unmatched: Sequence[Any] = ()) -> Program:
+    """Make the program of a final function on a chip; ``unmatched`` are its ``UnmatchedFlag``s."""
     kernel = walk.read_kernel(func)
     builder = _ControlBuilder(kernel)
     bodies, statements = [], []
@@ -56,7 +58,9 @@ def build_program(func: tirx.PrimFunc, chip: ChipSpec) -> Program:
     control = tirx.PrimFunc(
         [*place, *(builder.pointers.get(p, p) for p in kernel.params)], body, ret_type=None
     ).with_attr({"global_symbol": "control", "target": tvm.target.Target("llvm", host="llvm")})
-    return Program(json.dumps(_table(kernel, chip, builder.sites, statements)), _lower(control))
+    table = _table(kernel, chip, builder.sites, statements)
+    table["untaken"] = untaken.hazards(unmatched, builder.sites_of)
+    return Program(json.dumps(table), _lower(control))
 
 
 def _place(kernel: walk.Kernel, bodies: list[tirx.Stmt]) -> tuple[list[tirx.Var], tirx.Stmt]:
@@ -148,6 +152,7 @@ class _ControlBuilder:
 
     kernel: walk.Kernel
     sites: list[dict] = field(default_factory=list)
+    sites_of: dict[tirx.Stmt, list[int]] = field(default_factory=dict)
     pointers: dict[tirx.Var, tirx.Var] = field(init=False)
     analyzer: sym.Analyzer = field(default_factory=sym.Analyzer)
 
@@ -298,6 +303,7 @@ class _ControlBuilder:
                 "where": at(stmt.span),
             }
         )
+        self.sites_of.setdefault(stmt, []).append(len(self.sites) - 1)
         return tirx.const(len(self.sites) - 1, "int32")
 
 

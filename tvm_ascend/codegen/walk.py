@@ -19,6 +19,11 @@ from tvm_ascend.language.core_sides import MIX, below_grid, core_type_of, is_sub
 from tvm_ascend.layout.scope import SPACE_OF_SCOPE
 
 OP_PREFIX = "tirx.ascend."
+_MIXED = f"MIX_AIC_1_{VECTOR_CORES}"
+_SCHEDULED = {core: f"MIX_{core.value}_1_0" for core in CoreType}
+_ALONE = {core: f"{core.value}_ONLY" for core in CoreType}
+KERNEL_TYPES = (_MIXED, *_SCHEDULED.values(), *_ALONE.values())
+"""What Ascend C calls the cores that a kernel may run on."""
 
 
 @dataclass(frozen=True)
@@ -182,9 +187,7 @@ def _kernel_type(func: tirx.PrimFunc) -> str:
 
     tvm_ffi.structural_walk(func.body, [(Call, instruction)])
     core = core_type_of(func)
-    if core == MIX:
-        return f"MIX_AIC_1_{VECTOR_CORES}"
-    return f"MIX_{core}_1_0" if scheduled else f"{core}_ONLY"
+    return _MIXED if core == MIX else (_SCHEDULED if scheduled else _ALONE)[CoreType(core)]
 
 
 def written_params(func: tirx.PrimFunc) -> frozenset[int]:

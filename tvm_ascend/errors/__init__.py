@@ -46,6 +46,8 @@ from tvm_ascend.errors.hazard import (
     RaceError,
     TrapError,
     hazard_error,
+    unmatched_flag,
+    unmatched_flag_fix,
 )
 from tvm_ascend.errors.language import (
     AtomicOnGlobal,
@@ -56,6 +58,7 @@ from tvm_ascend.errors.language import (
     GridTooLarge,
     IndexOutside,
     KernelExtents,
+    LoopStep,
     NestedGrid,
     NotAnInstruction,
     NoThreads,
@@ -163,6 +166,7 @@ __all__ = [
     "KernelExtents",
     "LayoutContradiction",
     "LoopConditionOnChip",
+    "LoopStep",
     "MemoryAccessError",
     "MisalignedOperand",
     "MissingPackage",
@@ -233,5 +237,7 @@ __all__ = [
     "compiling",
     "hazard_error",
     "innermost",
+    "unmatched_flag",
+    "unmatched_flag_fix",
     "where",
 ]

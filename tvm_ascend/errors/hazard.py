@@ -41,6 +41,21 @@ class CrossCoreError(HazardError):
     """A flag or barrier between cores that this kernel or core does not have."""
 
 
+def unmatched_flag(raised: bool, flag: str, way: str, partner: str) -> str:
+    """The message about a flag that has no partner on a way that a run did not go."""
+    lacks = "and no wait lowers it" if raised else "and nothing raises that flag before it"
+    hint = f"; {partner} would, but does not run there" if partner else ""
+    return (
+        f"{flag} {'raises a flag' if raised else 'waits'}, {lacks} where {way}{hint}. This run "
+        "met no such case; another one may"
+    )
+
+
+def unmatched_flag_fix(raised: bool, event: str) -> str:
+    """What would be the partner of such a flag."""
+    return f"{'WaitFlag' if raised else 'SetFlag'}<HardEvent::{event}> on that way"
+
+
 class TrapError(HazardError):
     """A program that stopped itself: an integer division by zero."""
 
@@ -57,6 +72,7 @@ _HAZARD_CLASSES = {
     "race": RaceError,
     "wait_without_set": DeadlockError,
     "set_twice": FlagProtocolError,
+    "unmatched_flag_in_untaken_branch": FlagProtocolError,
     "cache": CacheError,
     "trap": TrapError,
     "unconsumed_flag": FlagProtocolError,

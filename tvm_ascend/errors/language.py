@@ -126,12 +126,21 @@ class NoThreads(AscendError):
         )
 
 
+# Its Cube multiplies them and Cast converts them, two values in a byte [doc: ASCEND 3.5, 3.9].
+PACKED = ("int4",)
+
+
 class NoUnitForDtype(AscendError):
-    """A tensor of a dtype that no unit of the chip has."""
+    """A tensor of a dtype that no unit of the chip has, or none that is modelled."""
 
     def __init__(self, what: str, dtype: str, allowed: list[str], span: object = None) -> None:
+        why = (
+            "two values of which share a byte; that the chip can do and is not modelled"
+            if dtype in PACKED
+            else "which no unit of an Ascend core has"
+        )
         super().__init__(
-            f"{place(span)}{what} has dtype {dtype!r}, which no unit of an Ascend core has; "
+            f"{place(span)}{what} has dtype {dtype!r}, {why}; "
             f"allowed are {', '.join(allowed)}. Convert the data before the kernel."
         )
 
@@ -265,6 +274,17 @@ class StageCount(AscendError):
             f"T.Pipelined: num_stages={given!r} is no number of versions that a tile can have; "
             f"allowed are integers from 1 (no overlap) to {most}. 2 overlaps the copies of one "
             "iteration with the compute of the one before."
+        )
+
+
+class LoopStep(AscendError):
+    """A loop whose step is not known, or does not count up."""
+
+    def __init__(self, name: str, step: object, span: object) -> None:
+        super().__init__(
+            f"{place(span)}the loop over `{name}` has step {step}; allowed are constant integers "
+            "from 1. To count down, loop from 0 up and use `last - i`; for a step that is known "
+            "at run time, loop over the number of iterations and multiply."
         )
 
 

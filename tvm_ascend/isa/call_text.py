@@ -28,9 +28,9 @@ _CALL = re.compile(r"AscendC::(\w+)(?:<(.*?)>)?\((.*)\);")
 _BLOCK = re.compile(r"\{\{\n(.*)\n  (AscendC::.*;)\n\}\}", re.DOTALL)
 _DECLARED_LIST = re.compile(r" *AscendC::LocalTensor<\{T\}> \w+\[\d+\];")
 _FILLED_LIST = re.compile(
-    r" *for \(uint32_t i = 0; i < (\d+); \+\+i\) "
-    r"(\w+)\[i\] = \{(\w+)\.tensor\}\[\{\w+\.offset\} \+ i \* \{(\w+)\}\];"
+    r" *for \(uint32_t (\w+) = 0; \1 < (\d+); \+\+\1\) (\w+)\[\1\] = (\w+)\[\1 \* (\w+)\];"
 )
+_NAMED_HOLE = re.compile(r" *const [\w:<>{}]+ (\w+) = \{(\w+)\};")
 _DECLARED_RESULT = re.compile(r" *(\w+) (\w+) = 0;")
 _DECLARED_STRUCT = re.compile(r" *AscendC::(\w+) (\w+)\((.*)\);")
 _ASSIGNED = re.compile(r" *(\w+)\.(\w+) = (.*);")
@@ -173,12 +173,15 @@ def read_block(emit: str) -> tuple[dict[str, _Declared], str]:
     if not block:
         return {}, emit
     declared: dict[str, _Declared] = {}
+    holes: dict[str, str] = {}
     for line in block[1].splitlines():
         if array := _DECLARED_ARRAY.fullmatch(line):
             declared[array[2]] = _Array(f"{array[1]}[]", tuple(split(array[3])))
         elif filled := _FILLED_LIST.fullmatch(line):
-            kind = f"const LocalTensor<T> (&)[{filled[1]}]"
-            declared[filled[2]] = _List(kind, filled[3], filled[4])
+            kind = f"const LocalTensor<T> (&)[{filled[2]}]"
+            declared[filled[3]] = _List(kind, holes[filled[4]], holes[filled[5]])
+        elif named := _NAMED_HOLE.fullmatch(line):
+            holes[named[1]] = named[2]
         elif struct := _DECLARED_STRUCT.fullmatch(line):
             declared[struct[2]] = _Object(struct[1], _constructed(struct[1], struct[3]))
         elif assigned := _ASSIGNED.fullmatch(line):

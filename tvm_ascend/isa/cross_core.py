@@ -27,7 +27,8 @@ SCHEDULED = FLAGS + BARRIERS
 def _row(
     key: str, name: str, core: tuple[CoreType, ...], emit: str, doc: str, **more: Any
 ) -> Instr:
-    fields: dict[str, Any] = {"operands": (), "params": (), "source": "ASCEND 4.4"} | more
+    fields: dict[str, Any] = {"operands": (), "params": (), "source": "ASCEND 4.4"}
+    fields |= {"cycles": "SYNC_ISSUE"} | more
     return Instr(
         key=key,
         name=name,
@@ -35,9 +36,8 @@ def _row(
         core=core,
         types=(),
         dtypes=((),),
-        body=key if key in SCHEDULED else "cross_core_soft",
+        body=key,
         emit=emit,
-        cycles="SYNC_ISSUE",
         doc=doc,
         **fields,
     )
@@ -50,6 +50,10 @@ def _workspaces(span: str) -> tuple[Operand, ...]:
         Operand(name="ub_workspace", spaces=(Space.UB,), rw="rw", span=span, dtype="int32"),
     )
 
+
+# A word comes to UB and goes back; another core sees it in its next look at GM [guess].
+_TOUCH = "SCALAR_LOAD + SCALAR_STORE"
+_POLLED = "GM_WRITE_LATENCY + GM_READ_LATENCY"
 
 ROWS: tuple[Instr, ...] = (
     _row(
@@ -95,8 +99,11 @@ ROWS: tuple[Instr, ...] = (
         "SyncAll",
         AIV,
         "AscendC::SyncAll<true>({gm_workspace}, {ub_workspace}, {used_cores});",
-        "Holds used_cores vector cores (0: all) until they have come here, by flags in zeroed GM.",
+        "Holds used_cores vector cores (0: all) until they have come here, by words of zeroed GM "
+        "that count; ub_workspace holds nothing afterwards.",
         operands=_workspaces("max(used_cores, 64) * 8"),
+        cycles=f"2 * GM_READ_LATENCY + {_TOUCH} + used_cores * SCALAR_LOAD",
+        latency=_POLLED,
         params=(Param(name="used_cores", type="int32_t", low=0, high=64),),
         template="bool isAIVOnly = true",
     ),
@@ -109,12 +116,17 @@ ROWS: tuple[Instr, ...] = (
             "{event_id});",
             doc,
             operands=_workspaces("(event_id * 64 + block_idx + 1) * 8"),
+            cycles=f"GM_READ_LATENCY + {_TOUCH}",
+            latency=_POLLED,
             params=EVENT,
             template="bool isAIVOnly = true",
         )
         for verb, doc in (
-            ("Set", "Raises flag event_id of block block_idx in zeroed GM."),
-            ("Wait", "Holds the core until flag event_id of block block_idx is raised in GM."),
+            ("Set", "Raises the word event_id of block block_idx in zeroed GM once it is down."),
+            (
+                "Wait",
+                "Holds the core until the word of event_id and block_idx is up, then lowers it.",
+            ),
         )
     ),
 )

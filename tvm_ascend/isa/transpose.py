@@ -9,10 +9,15 @@ from tvm_ascend.isa.instr import Instr, Operand, Param, Pipe
 LISTED = 16
 
 
-def _list(name: str) -> str:
-    """A list of tensors, each one step after the last."""
-    place = f"{{{name}.tensor}}[{{{name}.offset}} + i * {{{name}_step}}]"
-    return f"for (uint32_t i = 0; i < {LISTED}; ++i) {name}List[i] = {place};"
+def _list(name: str) -> tuple[str, ...]:
+    """A list of tensors, each one step after the last; what it starts from is evaluated once."""
+    fill = f"{name}List[entry] = {name}First[entry * {name}Step];"
+    return (
+        f"const AscendC::LocalTensor<{{T}}> {name}First = {{{name}}};",
+        f"const uint32_t {name}Step = {{{name}_step}};",
+        f"AscendC::LocalTensor<{{T}}> {name}List[{LISTED}];",
+        f"for (uint32_t entry = 0; entry < {LISTED}; ++entry) {fill}",
+    )
 
 
 def _step(name: str) -> Param:
@@ -52,10 +57,8 @@ ROWS: tuple[Instr, ...] = (
         ),
         body="trans_data_to_5hd",
         emit=block(
-            f"AscendC::LocalTensor<{{T}}> dstList[{LISTED}];",
-            f"AscendC::LocalTensor<{{T}}> srcList[{LISTED}];",
-            _list("dst"),
-            _list("src"),
+            *_list("dst"),
+            *_list("src"),
             "AscendC::TransDataTo5HD<{T}>(dstList, srcList, AscendC::TransDataTo5HDParams("
             "{dst_high}, {src_high}, {repeat}, {dst_rep}, {src_rep}));",
         ),

@@ -7,6 +7,7 @@ from tvm_ascend.ops.elementwise import ABS, ADD, ADDS, CAST, MUL, MULS, SIGMOID,
 from tvm_ascend.ops.matmul import MATMUL
 from tvm_ascend.ops.norm import ADD_RMS_NORM, LAYER_NORM, RMS_NORM
 from tvm_ascend.ops.op import Op, Signature
+from tvm_ascend.ops.quant_matmul import QUANT_MATMUL
 from tvm_ascend.ops.softmax import SOFTMAX
 from tvm_ascend.ops.swiglu import SWIGLU
 
@@ -22,6 +23,7 @@ OPS: dict[str, Op] = {
         MATMUL,
         MUL,
         MULS,
+        QUANT_MATMUL,
         RMS_NORM,
         SIGMOID,
         SOFTMAX,

@@ -31,14 +31,16 @@ class Op:
     """One operator: its kernels, and what they compute in numpy.
 
     ``make`` returns the kernel for a signature with the default tiling of a chip, or None for a
-    signature that the operator does not have. A kernel's parameters are the inputs and then the
-    outputs; they may merge neighbouring dimensions, so reshape an argument to its parameter's
-    shape, which copies nothing. ``reference`` returns the outputs for inputs and a signature.
+    signature that the operator does not have. A kernel's parameters are the inputs, then the
+    outputs, then ``workspaces`` tensors whose values do not matter; they may merge neighbouring
+    dimensions, so reshape an argument to its parameter's shape, which copies nothing.
+    ``reference`` returns the outputs for inputs and a signature.
     """
 
     name: str
     make: Callable[[Signature, ChipSpec], tirx.PrimFunc | None]
     reference: Callable[[Sequence[np.ndarray], Signature], tuple[np.ndarray, ...]]
+    workspaces: int = 0
 
     def out_idx(self, signature: Signature) -> tuple[int, ...]:
         """Positions of the outputs among the kernel's parameters."""

@@ -181,6 +181,25 @@ class Report:
         return "\n".join(lines)
 
 
+def _of_ways_not_taken(data: Mapping, program: Mapping) -> list[Hazard]:
+    """Flags without partner where this run did not go."""
+    if "reached" not in data:
+        return []
+    reached = set(data["reached"])
+    return [
+        Hazard(
+            row["kind"], row["message"], 0, "", None, _access(row["first"]),
+            _access(row["second"]), row["fix"],
+        )
+        for row in program.get("untaken", ())
+        if reached.isdisjoint(row["sites"])
+    ]  # fmt: skip
+
+
+def _access(side: Mapping | None) -> Access | None:
+    return None if side is None else Access(side["text"], side["where"], side["pipe"])
+
+
 def sync_groups(raw: str) -> list[tuple[int, ...]]:
     """The sites of every flag and barrier of a launch: all that hand each other a flag."""
     groups: list[set[int]] = []
@@ -194,9 +213,6 @@ def read_report(raw: str, program: Mapping) -> Report:
     """Read the simulator's JSON for a launch of a program (its parsed table)."""
     data = json.loads(raw)
 
-    def access(side: Mapping | None) -> Access | None:
-        return None if side is None else Access(side["text"], side["where"], side["pipe"])
-
     hazards = [
         Hazard(
             h["kind"],
@@ -204,13 +220,14 @@ def read_report(raw: str, program: Mapping) -> Report:
             h["core"],
             h["space"],
             tuple(h["bytes"]) if h["bytes"] else None,
-            access(h["first"]),
-            access(h["second"]),
+            _access(h["first"]),
+            _access(h["second"]),
             h["fix"],
             h["core_name"],
         )
         for h in data["hazards"]
     ]
+    hazards += _of_ways_not_taken(data, program)
     return Report(
         kernel=program["kernel"],
         cycles=data["cycles"],

@@ -11,7 +11,7 @@ from tvm.s_tir import SBlock
 
 from tvm_ascend.hw.chip import ChipSpec
 from tvm_ascend.layout.fractal import align
-from tvm_ascend.schedule.match import REDUCTION, loads, realizes, strip_casts
+from tvm_ascend.schedule.match import REDUCTION, covers_domains, loads, realizes, strip_casts
 
 PARALLEL = "ascend.parallel"
 UB = "shared.ub"
@@ -51,7 +51,7 @@ def form_of(func: tirx.PrimFunc) -> Form | None:
     """Read a function as element-wise blocks and reductions of the last axis, or return None."""
     found = realizes(func)
     blocks = [r.block for r in found]
-    if not blocks or not all(_is_simple(block) for block in blocks):
+    if not blocks or not covers_domains(func) or not all(_is_simple(b) for b in blocks):
         return None
     params = [p for p in func.params if tirx.is_buffer_var(p)]
     outputs = [b for b in blocks if any(b.writes[0].source.same_as(p) for p in params)]

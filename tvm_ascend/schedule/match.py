@@ -29,6 +29,41 @@ def realizes(func: tirx.PrimFunc) -> list[SBlockRealize]:
     return [r for r in found if r.block.name_hint != "root"]
 
 
+def covers_domains(func: tirx.PrimFunc) -> bool:
+    """Whether every block runs exactly once for every point of its axes, which rules take as given.
+
+    So each axis is bound to a loop of its own from 0 over its whole extent, without conditions.
+    """
+    extents: dict[tvm.ir.Var, Any] = {}
+    conditions: list[tirx.Stmt] = []
+
+    def loop(node: tirx.For) -> None:
+        if node.step is None and is_zero(node.min):
+            extents[node.loop_var] = node.extent
+
+    rules = [(tirx.For, loop), ((tirx.IfThenElse, tirx.While), conditions.append)]
+    tvm_ffi.structural_walk(func.body, rules)
+    return not conditions and all(_covers(r, extents) for r in realizes(func))
+
+
+def _covers(realize: SBlockRealize, extents: dict) -> bool:
+    bound = []
+    for axis, value in zip(realize.block.iter_vars, realize.iter_values, strict=True):
+        if is_zero(value) and _same_number(axis.dom.extent, tirx.const(1)):
+            continue
+        extent = extents.get(value) if isinstance(value, tvm.ir.Var) else None
+        if extent is None or not _same_number(axis.dom.extent, extent) or value in bound:
+            return False
+        bound.append(value)
+    return isinstance(realize.predicate, tirx.IntImm) and bool(realize.predicate.value)
+
+
+def _same_number(a, b) -> bool:
+    if isinstance(a, tirx.IntImm) and isinstance(b, tirx.IntImm):
+        return a.value == b.value
+    return tvm_ffi.structural_equal(a, b)
+
+
 def variables(expr) -> set:
     """Loop or block variables an expression names; buffers are not among them."""
     found: set = set()

@@ -15,7 +15,13 @@ from tvm_ascend.hw.chip import ChipSpec
 from tvm_ascend.isa.cube import DRAINS
 from tvm_ascend.layout.fractal import c0_of
 from tvm_ascend.schedule.intrinsics import ACCUMULATOR_OF
-from tvm_ascend.schedule.match import Contraction, match_contraction, realizes, strip_casts
+from tvm_ascend.schedule.match import (
+    Contraction,
+    covers_domains,
+    match_contraction,
+    realizes,
+    strip_casts,
+)
 from tvm_ascend.schedule.tile_model import Problem
 from tvm_ascend.schedule.tiling import CHOICES, OVERRIDES, candidates, choose_tiling, has_tile
 
@@ -40,6 +46,8 @@ class Matmul(NamedTuple):
 
 def find_matmul(func: tirx.PrimFunc, chip: ChipSpec) -> Matmul | None:
     """The matrix multiply that a function is, or None."""
+    if not covers_domains(func):
+        return None
     before = [r.block for r in realizes(func)]
     producers = tuple(block.name_hint for block in before if _reorders(block, before))
     if producers:

@@ -124,20 +124,24 @@ class Tiles:
         """What a tile holds after a write of elements that exist to part of it."""
         for axis, limit in old.limits.items():
             part, size = dst.region[axis], dst.source.ty.shape[axis]
-            if limit is None or not self.shows(part.min >= limit):
+            if limit is None or self.shows(part.min < limit):
                 continue
-            # Along this axis nothing else was written than what the tile lacks.
+            # Perhaps nothing else was written along this axis than what the tile lacks.
             every = set(old.limits) == set(cut) == {axis}
-            every = every and self.shows(part.min <= limit)
+            every = every and self.shows(tirx.EQ(part.min, limit))
             return self.filled(old, axis, every and self.shows(part.min + part.extent >= size))
         return old
 
     def masked(self, dst: TensorRegion, indices: list, old: Held, guard: tvm.ir.Expr) -> Held:
         """What a tile holds after a write of elements that exist to where a guard holds."""
         for axis, limit in old.limits.items():
-            if limit is None or not self.shows(indices[axis] >= limit):
+            if limit is None:
                 continue
-            every = len(old.limits) == 1 and not self.cut_axes(dst)
+            first = self.analyzer.const_int_bound(indices[axis]).min_value
+            if self.shows(first < limit) and not self.shows(indices[axis] >= limit):
+                continue
+            only = len(old.limits) == 1 and not self.cut_axes(dst)
+            every = only and self.shows(indices[axis] >= limit)
             return self.filled(
                 old, axis, every and self.shows_without(guard, indices[axis] < limit)
             )
@@ -145,7 +149,7 @@ class Tiles:
 
     @staticmethod
     def filled(old: Held, axis: int, every: bool) -> Held:
-        """A tile after a write to nothing but what it lacks, to every element of that or not."""
+        """A tile after a write to what it may lack along an axis: to just all of that, or not."""
         return WHOLE if every else Held({**old.limits, axis: None}, old.span)
 
     def cut_axes(self, region: TensorRegion) -> list[int]:

@@ -43,8 +43,10 @@ def has_blocks(func: tirx.PrimFunc) -> bool:
 def lower_schedule(func: tirx.PrimFunc) -> tirx.PrimFunc:
     """Lower a scheduled function to tile TIR: grid, on-chip buffers, tile operations and loops."""
     mod = tvm.IRModule({"main": func.with_attr("global_symbol", "main")})
-    # The pass refuses int64 elements, whose arithmetic it could not tell from that of indices.
-    narrow = () if _has_int64(func) else (tirx.transform.ForceNarrowIndexToInt32(),)
+    # The pass refuses int64 elements, whose arithmetic it could not tell from that of indices, and
+    # integers that int32 cannot hold.
+    wide = _has_int64(func) or _has_wide_integer(func)
+    narrow = () if wide else (tirx.transform.ForceNarrowIndexToInt32(),)
     steps: tuple[Any, ...] = (*narrow, *_BEFORE, ConvertBlocks(), *_AFTER)
     for step in steps:
         mod = step(mod)
@@ -62,6 +64,13 @@ def _has_int64(func: tirx.PrimFunc) -> bool:
     found = [p for p in func.params if tirx.is_buffer_var(p)]
     tvm_ffi.structural_walk(func.body, [(s_tir.SBlock, lambda b: found.extend(b.alloc_buffers))])
     return any(str(b.ty.dtype) == "int64" for b in found)
+
+
+def _has_wide_integer(func: tirx.PrimFunc) -> bool:
+    """Whether a literal of a function is too large for int32."""
+    found = []
+    tvm_ffi.structural_walk(func.body, [(tirx.IntImm, found.append)])
+    return any(i.ty.dtype == "int64" and not -(2**31) <= i.value < 2**31 for i in found)
 
 
 def _tidy(body):

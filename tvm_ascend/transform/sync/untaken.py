@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Flags without partner on ways that a run may leave out: sides of branches, loops that do not run.
+
+A function is followed statement by statement on one core, flags only. What data or arguments decide
+is decided once each way; conditions that follow from one that was decided go with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import tvm
+import tvm_ffi
+from tvm import tirx
+
+from tvm_ascend.language.core_sides import programs
+from tvm_ascend.schedule.match import loads, variables
+from tvm_ascend.transform.sync.flag_way import (
+    FLAGS,
+    USUAL_TRIPS,
+    Decision,
+    FlagWay,
+    event_of,
+    grid_extent,
+    jump_of,
+    key_of_row,
+    parts_of,
+    writes_of,
+)
+
+_MOST_FORKS = 4
+
+
+@dataclass(frozen=True)
+class UnmatchedFlag:
+    """A flag statement that finds no partner where ``branch`` goes a certain ``way``.
+
+    ``problem`` is ``"set"`` (no wait lowers it) or ``"wait"`` (nothing raises it), ``partner`` the
+    nearest statement of the same event that could have been it. A run went that way if it reached
+    any of ``side``; if that is empty nothing tells.
+    """
+
+    problem: str
+    statement: tirx.Stmt
+    partner: tirx.Stmt | None
+    branch: tirx.Stmt
+    way: str
+    side: Sequence[tirx.Stmt]
+
+
+def unmatched_flags(func: tirx.PrimFunc) -> list[UnmatchedFlag]:
+    """Every flag without partner that depends on the way of one branch or loop."""
+    if not _depends(func):
+        return []
+    return [found for program in programs(func) for found in _of_program(program)]
+
+
+def _depends(func: tirx.PrimFunc) -> bool:
+    """Whether anything decides about ways but the number of the core and counters of loops."""
+    scalars = {p for p in func.params if not tirx.is_buffer_var(p)}
+    return any(loads(expr) or variables(expr) & scalars for expr in _decisions(func.body))
+
+
+def _decisions(body: tirx.Stmt) -> list[tvm.ir.Expr]:
+    """Conditions, lengths of loops, and what has a name that they may be made of."""
+    found: list[tvm.ir.Expr] = []
+    rules = [
+        (tirx.IfThenElse, lambda s: found.append(s.condition)),
+        (tirx.For, lambda s: found.append(s.extent)),
+        (tirx.While, lambda s: found.append(s.condition)),
+        (tirx.Bind, lambda s: found.append(s.value)),
+    ]
+    tvm_ffi.structural_walk(body, rules)
+    return found
+
+
+def _of_program(func: tirx.PrimFunc) -> Iterator[UnmatchedFlag]:
+    plan = _Plan(func)
+    if not plan.flags:
+        return
+    for block in plan.blocks:
+        usual = FlagWay(plan.relevant, plan.body, block, None, ())
+        usual.run()
+        for branch in usual.open:
+            yield from _of_branch(plan, block, branch)
+
+
+def _of_branch(plan: _Plan, block: int, branch: tirx.Stmt) -> Iterator[UnmatchedFlag]:
+    """What is unmatched one way and not the other."""
+    loop = not isinstance(branch, tirx.IfThenElse)
+    ways = (0, 1, USUAL_TRIPS) if loop else (0, 1)
+    results = {way: _problems(plan, block, (branch, way)) for way in ways}
+    if any(result is None for result in results.values()):
+        return
+    for way in ways:
+        for key, statement in results[way].items():
+            anyway = all(key in result for result in results.values())
+            also_later = way == 1 and loop and key in results[USUAL_TRIPS]
+            if anyway or also_later or plan.told(branch, way, key):
+                continue
+            partner, side = plan.partner(statement), plan.side(branch, way)
+            yield UnmatchedFlag(key[0], statement, partner, branch, _text(branch, way), side)
+
+
+def _text(branch: tirx.Stmt, way: int) -> str:
+    if isinstance(branch, tirx.IfThenElse):
+        return "is not taken" if way else "is taken"
+    return ("does not run", "runs once", "runs")[way]
+
+
+def _problems(plan: _Plan, block: int, forced: Decision) -> dict | None:
+    """The unmatched flags of a way, whatever related conditions are; None if that is too much."""
+    found: list[dict] = []
+    forks: list[tuple[int, ...]] = [()]
+    while forks:
+        fork = forks.pop()
+        way = FlagWay(plan.relevant, plan.body, block, forced, fork)
+        if not way.run():
+            return None
+        if way.related > len(fork):
+            if len(fork) >= _MOST_FORKS:
+                return None
+            forks += [(*fork, 0), (*fork, 1)]
+        else:
+            found.append(way.problems)
+    first, *rest = found
+    return {key: stmt for key, stmt in first.items() if all(key in other for other in rest)}
+
+
+class _Plan:
+    """What is known of a program before it is followed."""
+
+    def __init__(self, func: tirx.PrimFunc) -> None:
+        self.body = func.body
+        self.flags: list[tirx.Stmt] = []
+        self.relevant: set[tirx.Stmt] = set()
+        self.asked = {load.source for expr in _decisions(func.body) for load in loads(expr)}
+        self._told: set[tuple] = set()
+        self._find(func.body)
+        grid = [1]
+        tvm_ffi.structural_walk(func.body, [(tirx.AttrStmt, lambda s: grid.append(grid_extent(s)))])
+        count = max(grid)
+        self.blocks = sorted({*range(min(count, 3)), count - 1})
+
+    def told(self, branch: tirx.Stmt, way: int, key: tuple) -> bool:
+        """Whether another core said so already."""
+        known = (branch, way, *key) in self._told
+        self._told.add((branch, way, *key))
+        return known
+
+    def partner(self, statement: tirx.Stmt) -> tirx.Stmt | None:
+        """The nearest statement of the other kind with the same event."""
+        at = next(i for i, flag in enumerate(self.flags) if flag.same_as(statement))
+        rivals = [
+            (abs(i - at), flag)
+            for i, flag in enumerate(self.flags)
+            if event_of(flag) == event_of(statement) and key_of_row(flag) != key_of_row(statement)
+        ]
+        return min(rivals, key=lambda rival: rival[0])[1] if rivals else None
+
+    def side(self, branch: tirx.Stmt, way: int) -> list[tirx.Stmt]:
+        """The statements that only run on that way."""
+        if isinstance(branch, tirx.IfThenElse):
+            body = branch.else_case if way else branch.then_case
+        else:
+            body = branch.body if way else None
+        found: list[tirx.Stmt] = []
+        if body is not None:
+            kinds = (tirx.Evaluate, tirx.BufferStore)
+            tvm_ffi.structural_walk(body, [(kind, found.append) for kind in kinds])
+        return found
+
+    def _find(self, stmt: tirx.Stmt) -> bool:
+        parts = [self._find(part) for part in parts_of(stmt)]
+        if key_of_row(stmt) in FLAGS:
+            self.flags.append(stmt)
+        own = key_of_row(stmt) in FLAGS or jump_of(stmt) or isinstance(stmt, tirx.Bind)
+        own = own or any(access.buffer in self.asked for access in writes_of(stmt))
+        if own or any(parts):
+            self.relevant.add(stmt)
+            return True
+        return False
