@@ -193,8 +193,8 @@ def _overridden(options, overrides: Mapping[str, int], problem: Problem, chip: C
     """The options with each overridden decision replaced by its one value, checked."""
     block, c0 = chip.cube_block, c0_of(problem.dtype, chip)
     allowed: dict[str, tuple[int, int | None]] = {
-        "tile_m": (block, align(problem.m, block)),
-        "tile_n": (block, align(problem.n, block)),
+        "tile_m": (block, None),
+        "tile_n": (block, None),
         "tile_k": (c0, None),
         "tile_k0": (c0, align(problem.k, c0)),
         "k_steps": (1, ceildiv(problem.k, c0)),
