@@ -20,6 +20,9 @@ Bound = tvm.ir.Expr | int
 
 PARALLEL = "ascend.parallel"
 NUM_STAGES = "ascend.num_stages"
+STAGES_CHOICE = "ascend.stages_choice"
+"""Annotation of a pipelined loop: the override that replaces its depth."""
+DEFAULT_NUM_STAGES = 2
 MAX_STAGES = 16
 """More versions than this would only fill memory: two or three hide every latency."""
 
