@@ -66,7 +66,7 @@ def test_equal_options_are_one_key_and_survive_pickling():
 @pytest.mark.parametrize("stages", [0, -1, 17, 2**70])
 def test_versions_that_no_tile_can_have_are_refused(stages):
     with pytest.raises(BadTile, match="up to 16"):
-        compile(make_layer_norm(2, 64, 64), options=Options(overrides={"num_stages": stages}))
+        compile(make_layer_norm(96, 64, 64), options=Options(overrides={"grid_stages": stages}))
 
 
 @pytest.mark.parametrize("sim", [True, False, "x", {}, Options()])

@@ -18,6 +18,7 @@ from tvm_ascend.transform.bools_as_bytes import BoolsAsBytes
 from tvm_ascend.transform.check_bounds import CheckBounds
 from tvm_ascend.transform.check_chip import CheckChip
 from tvm_ascend.transform.check_kernel import check_kernel, name_of
+from tvm_ascend.transform.choices import decisions_of, with_overrides
 from tvm_ascend.transform.clean_cache import CleanCache
 from tvm_ascend.transform.clip_tiles import ClipTiles
 from tvm_ascend.transform.expand_math import ExpandMath
@@ -31,6 +32,7 @@ from tvm_ascend.transform.keep_padding_out import KeepPaddingOut
 from tvm_ascend.transform.legalize import Legalize
 from tvm_ascend.transform.lower_blocks import has_blocks, lower_schedule
 from tvm_ascend.transform.map_cores import MapCores
+from tvm_ascend.transform.name_depths import NameDepths
 from tvm_ascend.transform.pipeline_loops import Pipeline
 from tvm_ascend.transform.plan_memory import PlanMemory
 from tvm_ascend.transform.select_instructions import SelectInstructions
@@ -41,7 +43,7 @@ from tvm_ascend.transform.unit_steps import UnitSteps
 
 STAGES: dict[str, tuple[Callable[[], tvm.ir.transform.Pass], ...]] = {
     "input": (),
-    "tiled": (CheckBounds, KeepPaddingOut, SinkTiles, MapCores, HoistCopies),
+    "tiled": (NameDepths, CheckBounds, KeepPaddingOut, SinkTiles, MapCores, HoistCopies),
     "scoped": (StageOperands, InferScope),
     "fractal": (FoldFill, ClipTiles, InferLayout),
     "vectorized": (ExpandMath, SelectInstructions, BoolsAsBytes),
@@ -97,17 +99,14 @@ def _lower(func: tirx.PrimFunc, overrides: dict[str, int]) -> Lowered:
     if has_blocks(func):
         func, rule, decisions = apply_default_schedule(func, chip, overrides)
         func = lower_schedule(func)
-    # A choice that the schedule took is not taken once more by a pass that knows the same name.
-    func = func.with_attr(
-        "ascend.options", {k: v for k, v in overrides.items() if k not in decisions}
-    )
+    func = with_overrides(func, overrides, decisions)
     for stage, passes in STAGES.items():
         for make in passes:
             func = _run(make(), func)
         if stage != "input":
             stages[stage] = func
     tiling = decisions.pop("tiling", None)
-    decisions = {**_attr_decisions(func), **decisions}
+    decisions = {**decisions_of(func), **decisions}
     unknown = sorted(set(overrides) - set(decisions))
     if unknown:
         raise UnknownOverrideError(unknown[0], decisions)
@@ -116,7 +115,3 @@ def _lower(func: tirx.PrimFunc, overrides: dict[str, int]) -> Lowered:
 
 def _run(transform: tvm.ir.transform.Pass, func: tirx.PrimFunc) -> tirx.PrimFunc:
     return transform(tvm.IRModule({"main": func}))["main"]
-
-
-def _attr_decisions(func: tirx.PrimFunc) -> dict[str, int]:
-    return {str(k): int(v) for k, v in (func.attrs.get("ascend.decisions", {}) or {}).items()}

@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from tvm_ascend import dev, tune
+from tvm_ascend import Options, dev, tune
 from tvm_ascend.demo import basics
 from tvm_ascend.demo.kernels import make_matmul
 from tvm_ascend.errors import (
@@ -113,3 +113,22 @@ def test_wrong_arguments_of_the_workbench_and_of_best_are_named():
         dev.Workbench(make_matmul(*SIZE), 3)
     with pytest.raises(OptionError, match="`database`"):
         tune.best(3, make_matmul(*SIZE))
+
+
+def test_choices_that_cannot_stay_are_named_in_the_log():
+    """Without overlap there are no loads to issue ahead, so that choice goes."""
+    tiles = Options(overrides={"tile_k": 32, "tile_m": 64, "tile_n": 64})
+    bench = dev.Workbench(make_matmul(*SIZE), basics.matmul_inputs(*SIZE), out_idx=2, options=tiles)
+    assert bench.choices["issue_ahead"] == 1
+    change = bench.set("num_stages", 1)
+    assert change.others == {"issue_ahead": (1, None)}
+    assert "issue_ahead 1 -> None" in str(change)
+    assert change.same
+
+
+@pytest.mark.parametrize("value", [-1, 0, 2, 10**9])
+def test_a_choice_that_follows_from_pinned_ones_is_refused(bench, value):
+    before = bench.choices
+    with pytest.raises(AscendError, match="k_steps"):
+        bench.set("k_steps", value)
+    assert bench.choices == before

@@ -13,7 +13,7 @@ import tvm_ascend
 from tests.schedule.test_vector_rules import NN, REDUCTIONS, layer_norm, legalized, softmax
 from tests.transform.test_select_cube import matmul
 from tvm_ascend.hw import CHIPS
-from tvm_ascend.schedule.tile_model import TILE_NAMES, Problem, Tile, estimate
+from tvm_ascend.schedule.tile_model import Problem, estimate
 
 SIZES = st.one_of(st.integers(1, 40), st.integers(100, 140))
 
@@ -51,8 +51,7 @@ def test_the_model_is_close_to_the_simulator_for_many_tiles(m, k, n1, k0, tile_k
     _, report = kernel.run(*inputs, sim=timing_only)
     launch = CHIPS["910b1"].timing_constants("AIC", 24)["LAUNCH_CYCLES"]
     problem = Problem(batch=1, m=m, n=n, k=k, dtype="float16", out_dtype="float32")
-    chosen = Tile(**{name: kernel.artifact.decisions[name] for name in TILE_NAMES})
-    expected = estimate(chosen, problem, CHIPS["910b1"]).cycles
+    expected = estimate(kernel.tiling.chosen, problem, CHIPS["910b1"]).cycles
     assert expected == pytest.approx(report.cycles - launch, rel=0.06)
 
 

@@ -98,7 +98,8 @@ def ahead(kernel):
 @pytest.mark.parametrize("k", [17, 32, 33, 64, 96, 100, 128, 160])
 @pytest.mark.parametrize("stages", [2, 3])
 def test_every_number_of_trips_gives_the_same_bits(rows, k, stages):
-    assert is_exact(kernel_of(rows, k, rows, num_stages=stages), rows, k, rows)
+    trips = -(-k // 32)
+    assert is_exact(kernel_of(rows, k, rows, num_stages=min(stages, trips)), rows, k, rows)
 
 
 @pytest.mark.parametrize("k", [64, 128, 192, 256])

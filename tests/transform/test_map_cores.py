@@ -29,7 +29,10 @@ def test_rest_of_the_grid_is_a_loop():
     @T.prim_func
     def after(A: T.Tensor((128,), "float32")):
         block = T.launch_thread("blockIdx.x", 48)
-        for step in T.serial((175 - block) // 48, annotations={"ascend.num_stages": 2}):
+        for step in T.serial(
+            (175 - block) // 48,
+            annotations={"ascend.num_stages": 2, "ascend.stages_choice": "grid_stages"},
+        ):
             A[block + step * 48] = 1.0
 
     func = mapped(grid_of(128))
@@ -58,7 +61,7 @@ def test_cube_kernels_run_on_cube_cores():
 
 
 def test_depth_of_the_pipeline_is_an_option():
-    func = mapped(grid_of(128), num_stages=3)
+    func = mapped(grid_of(128), grid_stages=3)
     assert int(func.body.body.annotations["ascend.num_stages"]) == 3
 
 

@@ -84,7 +84,8 @@ def test_operands_either_way(transpose_a, transpose_b):
 def test_any_shape_is_exact(m, k, n, tile_m, tile_n, tile_k, transpose_a, transpose_b):
     turns = {"transpose_a": transpose_a, "transpose_b": transpose_b}
     tiles = {"tile_m": tile_m, "tile_n": tile_n, "tile_k": tile_k[0], "tile_k0": tile_k[1]}
-    if tile_k[0] >= -(-k // tile_k[1]) * tile_k[1] + tile_k[1]:
+    steps = -(-k // tile_k[1])
+    if tile_k[0] > steps * tile_k[1] or tile_k[1] > -(-k // 16) * 16:
         del tiles["tile_k"], tiles["tile_k0"]
     check(matmul(m, k, n, **turns), m, k, n, tiles, **turns)
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +13,7 @@ from tvm import IRModule, tirx
 from tvm.target import Target
 
 from tvm_ascend.build import Kernel, compile
+from tvm_ascend.errors import StagesNotReached, UnknownOverrideError
 from tvm_ascend.options import Options, options_or_default, require
 from tvm_ascend.runtime.report import Report
 from tvm_ascend.transform.plan_memory import memory_map
@@ -22,7 +23,9 @@ from tvm_ascend.transform.plan_memory import memory_map
 class Change:
     """One logged change: a name, its values, and what the kernel did before and after.
 
-    ``same`` tells whether the outputs are equal to the ones before, bit by bit.
+    ``same`` tells whether the outputs are equal to the ones before, bit by bit. ``others`` are the
+    choices that could not stay, with their values before and after; None where there is no such
+    choice.
     """
 
     name: str
@@ -33,6 +36,7 @@ class Change:
     bytes_before: int
     bytes_after: int
     same: bool
+    others: Mapping[str, tuple[int | None, int | None]]
 
     def __str__(self) -> str:
         return (
@@ -41,11 +45,15 @@ class Change:
             f"({self.cycles_after / self.cycles_before - 1:+.1%}); "
             f"on-chip bytes {self.bytes_before} -> {self.bytes_after}; "
             f"outputs {'unchanged' if self.same else 'CHANGED'}"
+            + "".join(f"; {name} {old} -> {new}" for name, (old, new) in self.others.items())
         )
 
 
 class Workbench:
     """A kernel with inputs, recompiled and rerun at each change; every other choice stays pinned.
+
+    A choice that a change takes away, or a depth that its loop has no room for any more, is chosen
+    anew and named in the log.
 
     Parameters
     ----------
@@ -78,7 +86,7 @@ class Workbench:
         """Change one choice and rerun; raises and keeps the state when the value is not legal."""
         before = self.choices
         cycles, size, outputs = self.report.cycles, on_chip_bytes(self.kernel), self.outputs
-        kernel, report, after = self._run({**before, name: value})
+        kernel, report, after = self._pinned({**before, name: value}, name)
         self.kernel, self.report, self.outputs = kernel, report, after
         change = Change(
             name=name,
@@ -89,9 +97,22 @@ class Workbench:
             bytes_before=size,
             bytes_after=on_chip_bytes(kernel),
             same=all(np.array_equal(a, b) for a, b in zip(outputs, after, strict=True)),
+            others=_differences(before, self.choices, name),
         )
         self.log.append(change)
         return change
+
+    def _pinned(
+        self, overrides: dict[str, int], changed: str
+    ) -> tuple[Kernel, Report, list[np.ndarray]]:
+        """Run with every pin that the changed choice leaves possible."""
+        try:
+            return self._run(overrides)
+        except (UnknownOverrideError, StagesNotReached) as refused:
+            if refused.name == changed:
+                raise
+            left = {name: value for name, value in overrides.items() if name != refused.name}
+        return self._pinned(left, changed)
 
     def _run(self, overrides: dict[str, int]) -> tuple[Kernel, Report, list[np.ndarray]]:
         options = replace(self._options, overrides=overrides)
@@ -102,6 +123,15 @@ class Workbench:
         passed = [p for i, p in enumerate(params) if i not in kernel.out_idx]
         outputs += [x for x, p in zip(inputs, passed, strict=True) if p.written]
         return kernel, report, [np.array(o) for o in outputs]
+
+
+def _differences(
+    before: Mapping[str, int], after: Mapping[str, int], changed: str
+) -> dict[str, tuple[int | None, int | None]]:
+    """The choices but ``changed`` that differ, with both values."""
+    names = dict.fromkeys([*before, *after])
+    pairs = {name: (before.get(name), after.get(name)) for name in names if name != changed}
+    return {name: (old, new) for name, (old, new) in pairs.items() if old != new}
 
 
 def on_chip_bytes(kernel: Kernel) -> int:

@@ -157,6 +157,7 @@ class UnknownOverrideError(AscendError):
             f"override {name!r} names no choice of this kernel; its choices are {known}. Correct "
             "the name in Options(overrides=...)."
         )
+        self.name = name
 
 
 class NativeLibraryError(AscendError):

@@ -174,6 +174,19 @@ class TooManyEvents(AscendError):
         )
 
 
+class StagesNotReached(AscendError):
+    """An overridden depth that a pipelined loop does not get."""
+
+    def __init__(self, name: str, asked: int, got: int, notes: list[str], span: object) -> None:
+        why = "; ".join(notes) or "no unit hands a tile of its own body to another"
+        super().__init__(
+            f"{place(span)}override `{name}` = {asked} cannot be used: this loop gets {got} "
+            f"version(s) of its tiles ({why}), and no more than it has iterations. Allowed are 1 "
+            f"to {got}; for more, make the tiles smaller or allocate them in the loop."
+        )
+        self.name = name
+
+
 @dataclass(frozen=True)
 class BufferLine:
     """One buffer in the report of an overflow; lines are those of its first and last use."""

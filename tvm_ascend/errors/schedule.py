@@ -11,10 +11,34 @@ class BadTile(AscendError):
 
     def __init__(self, name: str, value: int, step: int, most: int | None) -> None:
         limit = f" up to {most}" if most is not None else ""
-        near = max(step, value // step * step) if most is None else min(max(value, step), most)
+        near = max(step, value // step * step)
+        near = near if most is None else min(near, max(step, most // step * step))
         super().__init__(
             f"{place()}override `{name}` = {value} cannot be used: it must be a positive multiple "
             f"of {step}{limit}. Try {near}."
+        )
+
+
+class TileDoesNotDivide(AscendError):
+    """An overridden length of the pieces of a row that leaves a rest, or does not fit."""
+
+    def __init__(self, name: str, value: int, whole: int, allowed: list[int]) -> None:
+        lengths = ", ".join(str(a) for a in allowed) or "none"
+        super().__init__(
+            f"{place()}override `{name}` = {value} cannot be used: pieces of one length make up "
+            f"the row of {whole} elements and fit in UB. Allowed are {lengths}."
+        )
+
+
+class ContradictingOverrides(AscendError):
+    """Overrides of which one follows from the others, and differs."""
+
+    def __init__(self, given: dict[str, int]) -> None:
+        values = ", ".join(f"{name}={value}" for name, value in given.items())
+        super().__init__(
+            f"{place()}the overrides {values} contradict each other: tile_k = k_steps * tile_k0, "
+            "with tile_k0 a multiple of the fractal's depth. Drop one of them; it follows from the "
+            "others."
         )
 
 

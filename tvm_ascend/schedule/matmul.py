@@ -23,7 +23,7 @@ from tvm_ascend.schedule.match import (
     strip_casts,
 )
 from tvm_ascend.schedule.tile_model import Problem
-from tvm_ascend.schedule.tiling import candidates, choose_tiling, has_tile
+from tvm_ascend.schedule.tiling import CHOICES, OVERRIDES, candidates, choose_tiling, has_tile
 
 STAGES = "ascend.num_stages"
 OP = "ascend.op"
@@ -127,10 +127,13 @@ def matmul_rule(
     found = find_matmul(func, chip)
     if found is None:
         return None
-    tiling = choose_tiling(problem_of(found.contraction), chip, overrides)
+    problem = problem_of(found.contraction)
+    tiling = choose_tiling(problem, chip, overrides)
     sch = s_tir.Schedule(func)
     schedule_matmul(sch, tiling.chosen.decisions(), chip)
-    return sch, {**tiling.chosen.decisions(), "tiling": tiling}
+    named = tiling.chosen.settled(problem).decisions()
+    names = [n for n in OVERRIDES if n in CHOICES or n in overrides]
+    return sch, {**{name: named[name] for name in names}, "tiling": tiling}
 
 
 def schedule_matmul(

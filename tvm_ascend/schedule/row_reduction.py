@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from tvm import s_tir, tirx
 
-from tvm_ascend.errors import BadTile
+from tvm_ascend.errors import TileDoesNotDivide
 from tvm_ascend.hw.chip import ChipSpec
 from tvm_ascend.schedule.form import (
     UB,
@@ -43,7 +43,7 @@ def row_reduction_rule(
     else:
         for block in compute:
             _in_chunks(sch, block, form, cols)
-    return sch, {"tile_rows": 1, "tile_cols": cols}
+    return sch, {"tile_cols": cols}
 
 
 def _columns(form: Form, chip: ChipSpec, overrides: Mapping[str, int]) -> int | None:
@@ -52,8 +52,8 @@ def _columns(form: Form, chip: ChipSpec, overrides: Mapping[str, int]) -> int | 
     if "tile_cols" in overrides:
         given = overrides["tile_cols"]
         if given not in divisors or not form.fits(chip, 1, given):
-            near = max(c for c in divisors if c <= max(given, 1) and form.fits(chip, 1, c))
-            raise BadTile("tile_cols", given, near, form.width)
+            allowed = [c for c in divisors if form.fits(chip, 1, c)]
+            raise TileDoesNotDivide("tile_cols", given, form.width, allowed)
         return given
     # Two buffers for each tensor, so that the next chunk arrives meanwhile.
     fitting = [c for c in divisors if form.fits(chip, 1, c if c == form.width else 2 * c)]

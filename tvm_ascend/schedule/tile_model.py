@@ -9,10 +9,11 @@ double buffered, the sum of all when they are not.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tvm_ascend.hw.chip import ChipSpec
 from tvm_ascend.isa.formula import ITEMSIZE, helpers
+from tvm_ascend.language.loops import DEFAULT_NUM_STAGES
 from tvm_ascend.layout.fractal import align, c0_of, ceildiv
 
 TILE_NAMES = ("tile_m", "tile_n", "tile_k0", "k_steps", "a_steps", "num_stages", "l0_stages")
@@ -59,6 +60,16 @@ class Tile:
     def decisions(self) -> dict[str, int]:
         """The choices by name, as ``schedule_matmul`` takes them."""
         return {name: getattr(self, name) for name in TILE_NAMES} | {"tile_k": self.tile_k}
+
+    def settled(self, problem: Problem) -> Tile:
+        """The same tile with depths no larger than the loops that they are of have iterations."""
+        l1_trips = max(ceildiv(problem.k, self.tile_k * self.a_steps), self.a_steps)
+        l0_trips = min(self.k_steps, ceildiv(problem.k, self.tile_k0))
+        return replace(
+            self,
+            num_stages=min(self.num_stages, l1_trips),
+            l0_stages=min(self.l0_stages, l0_trips),
+        )
 
     def bytes_used(self, problem: Problem, c0: int) -> dict[str, int]:
         """On-chip bytes by memory, every stage counted; an L0C element has 4 bytes.
@@ -115,10 +126,16 @@ def estimate(tile: Tile, problem: Problem, chip: ChipSpec) -> Estimate:
 
 
 class Model:
-    """The timing of one problem on one chip; parts that many tiles share are computed once."""
+    """The timing of one problem on one chip; parts that many tiles share are computed once.
 
-    def __init__(self, problem: Problem, chip: ChipSpec):
+    ``grid_stages`` is the depth of the loop over output tiles.
+    """
+
+    def __init__(
+        self, problem: Problem, chip: ChipSpec, grid_stages: int = DEFAULT_NUM_STAGES
+    ) -> None:
         self.problem = problem
+        self.grid_stages = grid_stages
         self.chip = chip
         self.constants: dict[int, dict[str, float]] = {}
         self.loads: dict[tuple, float] = {}
@@ -194,13 +211,13 @@ class Model:
     def versions(self, tile: Tile, waves: int, memory: str) -> int:
         """How many copies the loop over output tiles keeps of what it has in a memory."""
         used = tile.bytes_used(self.problem, self.c0)[memory]
-        fits = tile.num_stages * used <= self.chip.capacity(memory)
+        fits = self.grid_stages * used <= self.chip.capacity(memory)
         # A last tile of one row gets zeros beside it, and InsertSync cannot tell them, at a place
         # that depends on the output tile, from zeros in the next copy.
         single = (
             memory == "l1" and self.problem.m > tile.tile_m and self.problem.m % tile.tile_m == 1
         )
-        return min(tile.num_stages, waves) if fits and not single else 1
+        return min(self.grid_stages, waves) if fits and not single else 1
 
     def issue_delay(self, tile: Tile, k: Mapping[str, float]) -> float:
         """The share of one L1 tile's work that is over when the scalar unit has issued it all.

@@ -12,9 +12,13 @@ from typing import Any
 from tvm_ascend import errors
 from tvm_ascend.hw.chip import ChipSpec
 from tvm_ascend.layout.fractal import align, c0_of, ceildiv
+from tvm_ascend.schedule.depth import GRID_STAGES, depth_of
 from tvm_ascend.schedule.tile_model import Estimate, Model, Problem, Tile
 
-OVERRIDES = ("tile_m", "tile_n", "tile_k", "tile_k0", "a_steps", "num_stages", "l0_stages")
+CHOICES = ("tile_m", "tile_n", "tile_k", "tile_k0", "a_steps", "num_stages", "l0_stages")
+"""Decisions that overrides replace, each on its own."""
+OVERRIDES = (*CHOICES, "k_steps")
+"""Names that overrides take: ``k_steps`` is another way to give ``tile_k = k_steps * tile_k0``."""
 _MAX_TILE = {"tile_m": 512, "tile_n": 512, "tile_k0": 512}
 _MAX_STAGES = 4
 _GROUPS = (
@@ -113,11 +117,11 @@ def choose_tiling(problem: Problem, chip: ChipSpec, overrides: Mapping[str, int]
     """Rank every tile that fits and agrees with ``overrides``."""
     options = _overridden(candidates(problem, chip), overrides, problem, chip)
     dropped: dict[str, int] = {}
-    model = Model(problem, chip)
+    model = Model(problem, chip, depth_of(overrides, GRID_STAGES))
     ranked = [
         model.estimate(tile)
         for tile in _fitting(options, problem, chip, dropped)
-        if tile.tile_k == overrides.get("tile_k", tile.tile_k)
+        if not _dropped(unmet(tile, problem, overrides), dropped)
     ]
     if not ranked:
         raise errors.TileDoesNotFit(dict(overrides), dropped)
@@ -128,6 +132,22 @@ def choose_tiling(problem: Problem, chip: ChipSpec, overrides: Mapping[str, int]
         runners_up=tuple(ranked[1:6]),
         dropped={**dropped, "slower by the model": len(ranked) - 1},
     )
+
+
+def unmet(tile: Tile, problem: Problem, overrides: Mapping[str, int]) -> str | None:
+    """Which override a tile does not obey, or None."""
+    named = tile.settled(problem).decisions()
+    for name in OVERRIDES:
+        if overrides.get(name, named[name]) != named[name]:
+            return f"{name} would not be {overrides[name]}"
+    return None
+
+
+def _dropped(reason: str | None, dropped: dict[str, int]) -> bool:
+    """Count a reason, if there is one; whether there is."""
+    if reason is not None:
+        dropped[reason] = dropped.get(reason, 0) + 1
+    return reason is not None
 
 
 def _fitting(options, problem: Problem, chip: ChipSpec, dropped: dict[str, int]) -> Iterator[Tile]:
@@ -172,18 +192,36 @@ def _preference(e: Estimate) -> tuple:
 def _overridden(options, overrides: Mapping[str, int], problem: Problem, chip: ChipSpec) -> dict:
     """The options with each overridden decision replaced by its one value, checked."""
     block, c0 = chip.cube_block, c0_of(problem.dtype, chip)
-    steps = {"tile_m": block, "tile_n": block, "tile_k": c0, "tile_k0": c0}
-    for name, value in overrides.items():
-        if name not in OVERRIDES:
-            continue
-        step, most = steps.get(name, 1), _MAX_STAGES if name not in steps else None
+    allowed: dict[str, tuple[int, int | None]] = {
+        "tile_m": (block, None),
+        "tile_n": (block, None),
+        "tile_k": (c0, None),
+        "tile_k0": (c0, align(problem.k, c0)),
+        "k_steps": (1, ceildiv(problem.k, c0)),
+    }
+    for name in OVERRIDES:
+        step, most = allowed.get(name, (1, _MAX_STAGES))
+        value = overrides.get(name, step)
         if value < step or value % step or (most is not None and value > most):
             raise errors.BadTile(name, value, step, most)
+    _check_product(overrides, c0)
     options = {k: [overrides[k]] if k in overrides else v for k, v in options.items()}
     if "tile_k" in overrides:
         tile_k = overrides["tile_k"]
+        if "k_steps" in overrides:
+            options["tile_k0"] = [tile_k // overrides["k_steps"]]
         options["tile_k0"] = [t for t in options["tile_k0"] if tile_k % t == 0]
         options["k_steps"] = sorted({tile_k // t for t in options["tile_k0"]})
-        if not options["tile_k0"]:
-            raise errors.BadTile("tile_k", tile_k, overrides["tile_k0"], None)
     return options
+
+
+def _check_product(overrides: Mapping[str, int], c0: int) -> None:
+    """Refuse overrides that contradict tile_k = k_steps * tile_k0."""
+    names = ("tile_k", "k_steps", "tile_k0")
+    given = {name: overrides[name] for name in names if name in overrides}
+    if "tile_k" not in given:
+        return
+    factors = given.get("k_steps", 1) * given.get("tile_k0", c0)
+    exact = factors == given["tile_k"] if len(given) == 3 else given["tile_k"] % factors == 0
+    if not exact:
+        raise errors.ContradictingOverrides(given)

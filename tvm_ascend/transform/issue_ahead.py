@@ -16,9 +16,9 @@ from tvm_ascend.errors import IssueAheadValue
 from tvm_ascend.isa.instr import CoreType, Pipe, Space
 from tvm_ascend.language.core_sides import CORE_TYPE
 from tvm_ascend.language.loops import NUM_STAGES
+from tvm_ascend.transform.choices import decide, overrides_of
 from tvm_ascend.transform.fresh_copy import fresh_copy
 from tvm_ascend.transform.insert_sync import OWN_FLAGS
-from tvm_ascend.transform.map_cores import DECISIONS, OPTIONS
 from tvm_ascend.transform.notes import note
 from tvm_ascend.transform.sync.alternate import flags_alternate
 from tvm_ascend.transform.sync.program import Program, read_structure
@@ -72,7 +72,8 @@ class IssueAhead:
     for flags raised in advance, which the first loads need no more), so what is ordered stays
     ordered. That takes a set in front of every wait: a loop in which the loads wait for work of the
     same iteration is left alone, with a note. So are flags of the kernel's author. Runs after
-    InsertSync. The override ``issue_ahead=0`` turns it off.
+    InsertSync. The override ``issue_ahead=0`` turns it off; where nothing can move there is no such
+    choice.
 
     Raises
     ------
@@ -84,15 +85,20 @@ class IssueAhead:
     ) -> tirx.PrimFunc:
         if func.attrs[CORE_TYPE] != CoreType.AIC.value or OWN_FLAGS in func.attrs:
             return func
-        wanted = int(func.attrs.get(OPTIONS, {}).get(AHEAD, 1))
+        wanted = overrides_of(func).get(AHEAD, 1)
         if wanted not in (0, 1):
             raise IssueAheadValue(wanted)
-        func = func.with_attr(DECISIONS, {**func.attrs.get(DECISIONS, {}), AHEAD: wanted})
-        return _moved(func) if wanted else func
+        moved, text = _moved(func)
+        if moved is None:
+            return note(func, f"IssueAhead: {text}") if text else func
+        return decide(note(moved, f"IssueAhead: {text}") if wanted else func, **{AHEAD: wanted})
 
 
-def _moved(func: tirx.PrimFunc) -> tirx.PrimFunc:
-    """The function with its loads as far ahead as they can be shown to be safe, and a note."""
+def _moved(func: tirx.PrimFunc) -> tuple[tirx.PrimFunc | None, str]:
+    """The function with its loads as far ahead as they can be shown to be safe, and a note.
+
+    None where no load moves; the note then says why, or is empty where there is none to move.
+    """
     levels = len(_loads(func).levels)
     for count in range(levels, 0, -1):
         loads = _loads(func)
@@ -101,11 +107,10 @@ def _moved(func: tirx.PrimFunc) -> tirx.PrimFunc:
         if flags_alternate(moved):
             beyond = "".join(f" and from one {name} to the next" for name in names[1:count])
             text = f"loads of loop {names[0]} are issued one iteration ahead{beyond}"
-            return note(moved, f"IssueAhead: {text}")
+            return moved, text
     if levels:
-        text = f"loads of loop {names[0]} stay, ahead they would not be safe"
-        return note(func, f"IssueAhead: {text}")
-    return func
+        return None, f"loads of loop {names[0]} stay, ahead they would not be safe"
+    return None, ""
 
 
 def _without_idle(func: tirx.PrimFunc) -> tirx.PrimFunc:

@@ -10,20 +10,19 @@ import tvm_ffi
 from tvm import tirx
 from tvm.tirx.transform.function_pass import prim_func_pass
 
-from tvm_ascend.errors import BadTile, EmptyGrid, NestedGrid, NoThreads, NoUnitForDtype
+from tvm_ascend.errors import EmptyGrid, NestedGrid, NoThreads, NoUnitForDtype
 from tvm_ascend.isa.instr import CoreType, Space
 from tvm_ascend.isa.table import TABLE
 from tvm_ascend.language.kernel import SUB_BLOCK
-from tvm_ascend.language.loops import MAX_STAGES, NUM_STAGES
+from tvm_ascend.language.loops import NUM_STAGES, STAGES_CHOICE
 from tvm_ascend.language.ops import key_of
 from tvm_ascend.layout.scope import space_of
+from tvm_ascend.schedule.depth import GRID_STAGES, depth_of
 from tvm_ascend.sym import Analyzer
 from tvm_ascend.target import chip_of
+from tvm_ascend.transform.choices import overrides_of
 
-OPTIONS = "ascend.options"
-DECISIONS = "ascend.decisions"
 GRID = "ascend.grid"
-DEFAULT_NUM_STAGES = 2
 _GRID_TAGS = ("blockIdx.", SUB_BLOCK)
 _CUBE_SPACES = (Space.L1, Space.L0A, Space.L0B, Space.L0C)
 
@@ -49,6 +48,7 @@ class _Axis:
     """One dimension of the grid."""
 
     var: tvm.ir.Var
+    low: tvm.ir.Expr | int
     extent: tvm.ir.Expr
     tag: str
     span: tvm.ir.Span | None
@@ -57,10 +57,16 @@ class _Axis:
 def _thread_axis(stmt: object) -> _Axis | None:
     """Read a statement that is bound to a thread axis, in either of TIR's two forms."""
     if isinstance(stmt, tirx.AttrStmt) and stmt.attr_key == "thread_extent":
-        return _Axis(stmt.node.var, stmt.value, stmt.node.thread_tag, stmt.span)
+        return _Axis(stmt.node.var, 0, _counted(stmt.value), stmt.node.thread_tag, stmt.span)
     if isinstance(stmt, tirx.For) and stmt.thread_binding is not None:
-        return _Axis(stmt.loop_var, stmt.extent, stmt.thread_binding.thread_tag, stmt.span)
+        tag = stmt.thread_binding.thread_tag
+        return _Axis(stmt.loop_var, stmt.min, _counted(stmt.extent), tag, stmt.span)
     return None
+
+
+def _counted(extent: tvm.ir.Expr) -> tvm.ir.Expr:
+    """Blocks are counted in int32, whatever the dtype of a constant."""
+    return tirx.IntImm("int32", int(extent)) if isinstance(extent, tirx.IntImm) else extent
 
 
 def _peel(body: tirx.Stmt) -> tuple[list[_Axis], tirx.Stmt]:
@@ -99,26 +105,17 @@ def _points(grid: list[_Axis], flat: tvm.ir.Expr) -> dict[tvm.ir.Var, tvm.ir.Exp
         points[axis.var] = tirx.floormod(flat, axis.extent)
         flat = tirx.floordiv(flat, axis.extent)
     points[grid[-1].var] = flat
-    return {v: e if v.ty == e.ty else tirx.Cast(str(v.ty.dtype), e) for v, e in points.items()}
+    lows = {axis.var: axis.low for axis in grid}
+    return {
+        v: lows[v] + (e if v.ty == e.ty else tirx.Cast(str(v.ty.dtype), e))
+        for v, e in points.items()
+    }
 
 
 def _bound(var, extent, tag: str, body: tirx.Stmt, span: tvm.ir.Span | None) -> tirx.AttrStmt:
     """Bind a variable to a thread axis."""
     axis = tirx.IterVar(tvm.ir.Range(0, extent), var, tirx.IterVar.ThreadIndex, tag)
     return tirx.AttrStmt(axis, "thread_extent", extent, body, span)
-
-
-def num_stages(func: tirx.PrimFunc) -> int:
-    """Return how many copies of a tile a pipelined loop keeps.
-
-    Raises
-    ------
-    BadTile : the override is no number of versions that a tile can have.
-    """
-    stages = int(func.attrs.get(OPTIONS, {}).get("num_stages", DEFAULT_NUM_STAGES))
-    if not 1 <= stages <= MAX_STAGES:
-        raise BadTile("num_stages", stages, 1, MAX_STAGES)
-    return stages
 
 
 @prim_func_pass(opt_level=0, name="ascend.MapCores")
@@ -133,12 +130,15 @@ class MapCores:
     After::
 
         block = T.launch_thread("blockIdx.x", 48)
-        for step in T.serial((175 - block) // 48, annotations={"ascend.num_stages": 2}):
+        for step in T.serial(
+            (175 - block) // 48,
+            annotations={"ascend.num_stages": 2, "ascend.stages_choice": "grid_stages"},
+        ):
             body(block + step * 48)
 
     Runs first. A grid of several dimensions is flattened; a function without a grid runs on one
     core. Blocks of AI Cores (``is_npu``) are spread over those; the number of the Vector core stays
-    bound below the block.
+    bound below the block. The override ``grid_stages`` is the depth of the loop.
     """
 
     def transform_function(
@@ -166,12 +166,12 @@ class MapCores:
         points = _points(grid, flat) if grid else {}
         body = tvm_ffi.structural_map(body, [(tvm.ir.Var, lambda v: points.get(v, v))])
         if loop is not None:
-            annotations = {NUM_STAGES: num_stages(func)}
+            depth = depth_of(overrides_of(func), GRID_STAGES)
+            annotations = {NUM_STAGES: depth, STAGES_CHOICE: GRID_STAGES}
             body = tirx.For(
                 loop[0], 0, loop[1], tirx.ForKind.SERIAL, body, None, annotations, span=span
             )
         for part in sub:
             body = _bound(part.var, part.extent, part.tag, body, part.span)
         body = _bound(block, launched, "blockIdx.x", body, span)
-        decisions = {**func.attrs.get(DECISIONS, {}), "num_stages": num_stages(func)}
-        return func.with_body(body, func.span).with_attr({GRID: launched, DECISIONS: decisions})
+        return func.with_body(body, func.span).with_attr(GRID, launched)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import tvm
@@ -13,11 +14,13 @@ from tvm.ir import TensorLoad
 from tvm.tirx.transform.function_pass import prim_func_pass
 
 from tvm_ascend import sym
+from tvm_ascend.errors import StagesNotReached
 from tvm_ascend.hw.chip import ChipSpec
 from tvm_ascend.isa import formula
 from tvm_ascend.isa.instr import Pipe, Space
-from tvm_ascend.language.loops import NUM_STAGES
+from tvm_ascend.language.loops import NUM_STAGES, STAGES_CHOICE
 from tvm_ascend.target import chip_of
+from tvm_ascend.transform.choices import decide, overrides_of
 from tvm_ascend.transform.lifetime import VERSIONS, lifetimes
 from tvm_ascend.transform.notes import note
 from tvm_ascend.transform.plan_memory import plan
@@ -64,15 +67,21 @@ class Pipeline:
     iterations overlap. So there is no prologue or epilogue, and a loop of 0, 1 or 2 iterations
     means what it meant before.
 
-    Where the versions do not fit on chip, outer loops give theirs up first, with a note. Runs after
-    SelectInstructions, which decides the units, and before PlanMemory.
+    Where the versions do not fit on chip, outer loops give theirs up first, with a note. What a
+    named loop got is a decision of the kernel. Runs after SelectInstructions, which decides the
+    units, and before PlanMemory.
+
+    Raises
+    ------
+    StagesNotReached : no buffer of a loop gets as many versions as an override asks for.
     """
 
     def transform_function(
         self, func: tirx.PrimFunc, _mod: tvm.IRModule, _ctx: object
     ) -> tirx.PrimFunc:
         chip = chip_of(func)
-        choices = _choices(build(func.body))
+        tree = build(func.body)
+        choices = asked = _choices(tree)
         wanted = {c.buffer: c.versions for c in choices}
         while True:
             result = _apply(func, choices)
@@ -82,7 +91,27 @@ class Pipeline:
                 break
             choices = _give_up(choices, giving)
         got = {c.buffer: c.versions for c in choices}
-        return note(result, *(_note(b, n, got.get(b, 1)) for b, n in wanted.items()))
+        notes = {b: _note(b, n, got.get(b, 1)) for b, n in wanted.items()}
+        depths: dict[str, int] = {}
+        loops = list(_named(tree))
+        for name, loop in loops:
+            depth = max((got.get(c.buffer, 1) for c in asked if c.loop.same_as(loop)), default=1)
+            depths[name] = max(depth, depths.get(name, 1))
+        for name, loop in loops:
+            given = overrides_of(func).get(name, 1)
+            if depths[name] < given:
+                why = [notes[c.buffer] for c in asked if c.loop.same_as(loop)]
+                raise StagesNotReached(name, given, depths[name], why, loop.span)
+        return note(decide(result, **depths), *notes.values())
+
+
+def _named(seq: Seq) -> Iterator[tuple[str, tirx.For]]:
+    """Every loop whose depth an override can replace, by the name of that."""
+    for child in seq.children:
+        if isinstance(child.stmt, tirx.For) and STAGES_CHOICE in child.stmt.annotations:
+            yield str(child.stmt.annotations[STAGES_CHOICE]), child.stmt
+        for body in bodies(child):
+            yield from _named(body)
 
 
 def _note(buffer: tirx.Var, wanted: int, got: int) -> str:

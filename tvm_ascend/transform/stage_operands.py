@@ -14,13 +14,14 @@ from tvm.tirx.transform.function_pass import prim_func_pass
 from tvm_ascend.errors import ProductTooLarge, innermost
 from tvm_ascend.hw.chip import ChipSpec
 from tvm_ascend.isa.instr import Space
-from tvm_ascend.language.loops import NUM_STAGES
+from tvm_ascend.language.loops import NUM_STAGES, STAGES_CHOICE
 from tvm_ascend.language.ops import call, key_of
 from tvm_ascend.layout.fractal import align
 from tvm_ascend.layout.scope import space_of
+from tvm_ascend.schedule.depth import L0_STAGES, depth_of
 from tvm_ascend.target import chip_of
 from tvm_ascend.transform.access import constant, itemsize
-from tvm_ascend.transform.map_cores import num_stages
+from tvm_ascend.transform.choices import overrides_of
 from tvm_ascend.transform.tile_args import as_region, sequence
 
 
@@ -42,13 +43,14 @@ class StageOperands:
             T.ascend.tile_gemm(c[0:64, 0:64], a_l0, b_l0, False, False, init and k == 0)
 
     A piece of k is the longest that fits L0A and L0B as often as the loop keeps it. Operands that
-    name L0A or L0B stay. Runs before InferScope.
+    name L0A or L0B stay. Runs before InferScope. The override ``l0_stages`` is the
+    depth of the loop.
     """
 
     def transform_function(
         self, func: tirx.PrimFunc, _mod: tvm.IRModule, _ctx: object
     ) -> tirx.PrimFunc:
-        chip, stages = chip_of(func), num_stages(func)
+        chip, stages = chip_of(func), depth_of(overrides_of(func), L0_STAGES)
 
         def stage(stmt: tirx.Evaluate) -> tirx.Stmt:
             if key_of(stmt) != "tile_gemm":
@@ -109,7 +111,7 @@ class _Product:
         k = tirx.Var("k", "int32")
         first = tirx.And(self.init, tirx.EQ(k, 0))
         body = sequence(self.piece(k * length, length, first))
-        annotations = {NUM_STAGES: self.stages}
+        annotations = {NUM_STAGES: self.stages, STAGES_CHOICE: L0_STAGES}
         return tirx.For(
             k,
             0,

@@ -15,9 +15,17 @@ from tvm.s_tir.schedule import Trace
 from tvm_ascend.errors import NothingToTune
 from tvm_ascend.hw.chip import ChipSpec
 from tvm_ascend.schedule.default import apply_default_schedule, is_scheduled
+from tvm_ascend.schedule.depth import GRID_STAGES, depth_of
 from tvm_ascend.schedule.matmul import find_matmul, problem_of, schedule_matmul
 from tvm_ascend.schedule.tile_model import Model, Tile
-from tvm_ascend.schedule.tiling import OVERRIDES, candidates, choose_tiling, misfit
+from tvm_ascend.schedule.tiling import (
+    CHOICES,
+    OVERRIDES,
+    candidates,
+    choose_tiling,
+    misfit,
+    unmet,
+)
 from tvm_ascend.transform.lower_blocks import has_blocks
 
 SAMPLE = "SampleCategorical"
@@ -57,11 +65,12 @@ class Space:
         if found is None:
             raise NothingToTune(_name(func), _rule(func, chip))
         self.chip = chip
-        self.fixed = {k: v for k, v in (fixed or {}).items() if k in OVERRIDES}
+        fixed = dict(fixed or {})
+        self.fixed = {k: v for k, v in fixed.items() if k in OVERRIDES}
         self.problem = problem_of(found[1])
-        self._model = Model(self.problem, chip)
+        self._model = Model(self.problem, chip, depth_of(fixed, GRID_STAGES))
         self.default: dict[str, int] = self._names_only(
-            choose_tiling(self.problem, chip, self.fixed).chosen
+            choose_tiling(self.problem, chip, fixed).chosen
         )
         options = candidates(self.problem, chip)
         self.options: dict[str, list[int]] = {
@@ -89,9 +98,7 @@ class Space:
     def misfit(self, decisions: Mapping[str, int]) -> str | None:
         """Why these decisions give no legal kernel, or None; arithmetic only."""
         tile = Tile(**decisions)
-        if tile.tile_k != self.fixed.get("tile_k", tile.tile_k):
-            return f"tile_k is fixed at {self.fixed['tile_k']}"
-        return misfit(tile, self.problem, self.chip)
+        return unmet(tile, self.problem, self.fixed) or misfit(tile, self.problem, self.chip)
 
     def estimate(self, decisions: Mapping[str, int]) -> float:
         """Cycles by the closed form that the default schedule is chosen with."""
@@ -99,8 +106,8 @@ class Space:
 
     def overrides(self, decisions: Mapping[str, int]) -> dict[str, int]:
         """The same decisions under the names that ``Options.overrides`` takes."""
-        named = Tile(**decisions).decisions()
-        return {name: named[name] for name in OVERRIDES}
+        named = Tile(**decisions).settled(self.problem).decisions()
+        return {name: named[name] for name in CHOICES}
 
     def decisions(self, trace: Trace) -> dict[str, int]:
         """What the sampling instructions of a trace decided, by name."""

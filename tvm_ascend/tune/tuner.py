@@ -26,6 +26,7 @@ from tvm_ascend.errors import (
 )
 from tvm_ascend.options import Options, SimOptions, options_or_default, require
 from tvm_ascend.runtime.report import Report
+from tvm_ascend.schedule.tiling import OVERRIDES
 from tvm_ascend.target import as_target, chip_of
 from tvm_ascend.tune.database import key, open_database, workload
 from tvm_ascend.tune.interrupt import Interrupt
@@ -150,8 +151,7 @@ class _Session:
 
     def _others(self) -> dict[str, int]:
         """Overrides of choices that are not the schedule's."""
-        named = self.space.overrides(self.space.default)
-        return {k: v for k, v in self.options.overrides.items() if k not in named}
+        return {k: v for k, v in self.options.overrides.items() if k not in OVERRIDES}
 
     def _start(self, search: Search, line: Progress) -> None:
         """Measure the default and what earlier searches stored."""
