@@ -164,7 +164,8 @@ std::string Generator::program() {
     spaces += (i > 1 ? "," : "") + quoted(kSpaceNames[i]) + ":" + number(bytes);
   }
   for (const char* name : kConstantNames) {
-    const int64_t value = unfit(0.01) ? any_word() : 1 + below(40);
+    const bool share = std::string(name) == "L2_DIRTY_SHARE";
+    const int64_t value = unfit(0.01) ? any_word() : share ? below(2) : 1 + below(40);
     constants += (constants.empty() ? "" : ",") + quoted(name) + ":" + number(value);
   }
   for (const char* name : kTimingNames) {

@@ -208,6 +208,24 @@ void require_constant(const Program& program, Constant name) {
   }
 }
 
+// Time advances with what memory delivers, so that has to be something.
+void check_memory(const Program& program) {
+  auto check = [&](Constant name, double least, double most) {
+    for (const CoreKind& kind : program.kinds) {
+      const double value = kind.constant(name);
+      if (value >= least && value <= most) continue;
+      throw InputError(std::string(kConstantNames[static_cast<int>(name)]) + " is a number from " +
+                       std::to_string(least) + " to " + std::to_string(most) + ", not " +
+                       std::to_string(value));
+    }
+  };
+  check(Constant::HBM_BYTES_PER_CYCLE, 1, kMostCycles);
+  check(Constant::L2_BYTES_PER_CYCLE, 1, kMostCycles);
+  check(Constant::GM_MISS_BYTES_PER_CYCLE, 1, kMostCycles);
+  check(Constant::HBM_PACKET_BYTES, 0, static_cast<double>(kLineBytes));
+  check(Constant::L2_DIRTY_SHARE, 0, 1);
+}
+
 }  // namespace
 
 void Program::require_timing(const OpInfo& op) const {
@@ -257,6 +275,7 @@ Program Program::parse(const std::string& text) {
         Constant::CROSS_CORE_LATENCY}) {
     require_constant(program, name);
   }
+  check_memory(program);
   program.ub_banks = parse_banks(json.at("ub_banks"));
   program.clock_hz = json.at("clock_hz").as_float();
   program.event_ids = int_within(json.at("event_ids"), "event_ids", 0, 32);

@@ -248,3 +248,14 @@ def test_a_pipe_is_in_flight_until_its_results_are_there():
         machine.issue("data_copy_in_count", "float32", At("l1", 0), Gm("data"), 1024)
     (core,) = machine.run(hazards=False, numerics=False)["cores"]
     assert core["in_flight"]["MTE2"] == core["busy"]["MTE2"] + 500, "latencies overlap"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("HBM_BYTES_PER_CYCLE", 0), ("L2_BYTES_PER_CYCLE", 0.5), ("L2_DIRTY_SHARE", 2)],
+)
+def test_memory_that_delivers_nothing_is_refused(name, value):
+    machine = machine_of(**{name: value})
+    load(machine, 0, 32)
+    with pytest.raises(ValueError, match=f"{name} is a number from"):
+        machine.run()
