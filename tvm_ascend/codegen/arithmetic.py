@@ -31,6 +31,8 @@ _IN_FLOAT32 = (
     *("atan2", "hypot", "copysign"),
 )
 """Functions of the C library that it has for float32 alone; narrower floats are rounded after."""
+_SEVERAL = ("exp10", "tanh", "sigmoid", "tan", "atanh", "rsqrt")
+"""Functions that TVM lowers to several operations; of bfloat16 only the result is rounded."""
 
 _FOLDS = {tirx.Add: operator.add, tirx.Sub: operator.sub, tirx.Mul: operator.mul}
 
@@ -119,7 +121,9 @@ def lowered_call(call: Call):
     if name.endswith(".likely"):
         return call.args[0]
     short, dtype = name.rpartition(".")[2], dtype_of(call)
-    if short != "fmod" and (short not in _IN_FLOAT32 or dtype == "float32"):
+    alone = short in _IN_FLOAT32 and dtype != "float32"
+    several = short in _SEVERAL and dtype == "bfloat16"
+    if not (alone or several or short == "fmod"):
         return call
     values = [tirx.Cast("float32", a) for a in call.args]
     if short == "fmod":
