@@ -102,3 +102,28 @@ def test_a_function_that_is_not_there_names_the_line():
 
     with pytest.raises(errors.ScalarCodeError, match=r"test_float_functions\.py:\d+: the scalar"):
         compile(kernel)
+
+
+def nested(times):
+    """A value of twice as many operations, each in the next."""
+    given = te.placeholder((4,), "float32", name="given")
+
+    def value(i):
+        found = given[i]
+        for _ in range(times):
+            found = found * tirx.const(0.5, "float32") + given[i]
+        return found
+
+    func = te.create_prim_func([given, te.compute((4,), value, name="out")])
+    return func.with_attr("global_symbol", "nest")
+
+
+def test_an_expression_as_deep_as_is_allowed_runs():
+    out = compile(nested(63), out_idx=1)(np.ones(4, "float32"))
+    np.testing.assert_array_equal(out, 2)
+
+
+@pytest.mark.parametrize("times", [64, 1000])
+def test_a_deeper_expression_is_refused(times):
+    with pytest.raises(errors.ExpressionTooDeep, match="in function `nest`: the value stored here"):
+        compile(nested(times))
