@@ -17,6 +17,17 @@ class ScriptError(AscendError):
         )
 
 
+class SourceMissing(AscendError):
+    """A kernel whose source text cannot be read."""
+
+    def __init__(self, name: str, file: str) -> None:
+        super().__init__(
+            f"the source of kernel `{name}` in {file} cannot be read, and kernels are parsed from "
+            "their source; allowed are functions in a file or a notebook cell, not in exec, "
+            "python -c or standard input. Put the kernel into a file and import it."
+        )
+
+
 class OperandExpected(AscendError):
     """A tile operation was given something that is no buffer, slice or element."""
 
