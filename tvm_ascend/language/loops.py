@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from numbers import Integral
 
 import tvm
 from tvm import tirx
@@ -62,8 +63,9 @@ def Parallel(*extents: tvm.ir.Expr | int):
 
 def Pipelined(start: tvm.ir.Expr | int, stop: tvm.ir.Expr | int | None = None, num_stages: int = 2):
     """Loop whose copies overlap with the compute of other iterations, ``num_stages`` deep."""
-    if not isinstance(num_stages, int) or not 1 <= num_stages <= MAX_STAGES or num_stages is True:
+    integer = isinstance(num_stages, Integral) and not isinstance(num_stages, bool)
+    if not integer or not 1 <= num_stages <= MAX_STAGES:
         raise StageCount(num_stages, MAX_STAGES)
     if stop is None:
         start, stop = 0, start
-    return tvm_script.serial(start, stop, annotations={NUM_STAGES: num_stages})
+    return tvm_script.serial(start, stop, annotations={NUM_STAGES: int(num_stages)})
