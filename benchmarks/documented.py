@@ -214,7 +214,7 @@ def outcome(case: Case) -> Outcome:
     report = simulate(case.make())
     cores = sum(report.core_cycles.values())
     shares = {
-        pipe: sum(busy.get(pipe, 0) for busy in report.pipes.values()) / cores
+        pipe: sum(busy.get(pipe, 0) for busy in report.in_flight.values()) / cores
         for pipe in case.shares
     }
     slowest = max(report.core_cycles.values())

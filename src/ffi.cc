@@ -171,14 +171,16 @@ ffi::String run_list(const ffi::String& program_json, const ffi::String& calls_j
     if (lists.size() != 1 && lists.size() != context.places.size()) {
       throw sim::InputError("give one list of calls, or one per core");
     }
-    std::vector<int64_t> results;
+    std::vector<std::vector<int64_t>> results(context.places.size());  // by core
     sim::run_blocks(context, [&](const sim::CorePlace& place) {
-      sim::issue_list(lists[lists.size() == 1 ? 0 : place.index], &results);
+      sim::issue_list(lists[lists.size() == 1 ? 0 : place.index], &results[place.index]);
     });
     std::string report = sim::report_json(context);
     sim::JsonWriter values;
     values.open('[');
-    for (int64_t result : results) values.value(result);
+    for (const std::vector<int64_t>& core : results) {
+      for (int64_t result : core) values.value(result);
+    }
     report.insert(report.size() - 1, ",\"values\":" + values.close(']').take());
     return ffi::String(report);
   });

@@ -73,3 +73,29 @@ def test_linear_equations_keep_the_rest():
     factor, found = sym.detect_linear_equation(N * 3 + rest, [N])
     assert factor.value == 3
     assert_structural_equal(found, rest)
+
+
+@pytest.mark.parametrize("target", ["int8", "uint8", "int16", "bool"])
+def test_nothing_follows_from_a_cast_that_may_wrap(target):
+    analyzer, wide = sym.Analyzer(), tirx.Var("wide", "int64")
+    analyzer.bind(N, tvm.ir.Range(0, 40000))
+    for value in (N, wide, tirx.Cast("uint64", wide)):
+        narrowed = tirx.Cast("int32", tirx.Cast(target, value))
+        low = {"int8": 0, "int16": 0, "uint8": 1, "bool": 1}[target]
+        assert not analyzer.can_prove(narrowed >= low)
+        assert_structural_equal(analyzer.simplify(narrowed), narrowed)
+
+
+def test_a_cast_that_holds_its_value_is_followed():
+    analyzer = sym.Analyzer()
+    analyzer.bind(N, tvm.ir.Range(0, 100))
+    assert analyzer.can_prove(tirx.Cast("int32", tirx.Cast("int8", N)) < 100)
+    assert analyzer.const_int_bound(tirx.Cast("int8", N + 28)).max_value == 127
+    assert analyzer.const_int_bound(tirx.Cast("int8", N + 29)).min_value == -128
+
+
+def test_tvm_itself_takes_a_cast_for_the_part_that_fits():
+    """Once it does not, ours is no longer needed."""
+    analyzer = tvm.sym.Analyzer()
+    analyzer.bind(N, tvm.ir.Range(0, 130))
+    assert analyzer.can_prove(tirx.Cast("int32", tirx.Cast("int8", N)) >= 0)

@@ -205,25 +205,36 @@ Shadow& Checker::shadow(const Call& call, int operand, int64_t* offset) {
 void Checker::race(const Call& call, const Access& access, const Conflict& conflict,
                    std::vector<Hazard>* found) const {
   const Stamp earlier = conflict.earlier;
-  const Pipe pipe = call.op->pipe;
+  struct Side {
+    Ref ref;
+    const CorePlace* core;
+    bool writes;
+  };
+  Side first{
+      {earlier.site(), earlier.pipe()}, &context_.places[earlier.core()], conflict.earlier_writes};
+  Side second{{call.site, call.op->pipe}, &place_, conflict.later_writes};
+  const bool other_core = first.core != second.core;
+  // Which core came first is chance. What one reads and the other writes goes from that to this.
+  const bool turned =
+      first.writes == second.writes ? first.core->index > second.core->index : second.writes;
+  if (other_core && turned) std::swap(first, second);
   Hazard hazard = at_operand("race", call, access.operand);
-  hazard.first = {earlier.site(), earlier.pipe()};
-  hazard.second = {call.site, pipe};
+  hazard.core = second.core->index;
+  hazard.first = first.ref;
+  hazard.second = second.ref;
   hazard.low = conflict.low;
   hazard.high = conflict.high;
-  const bool other_core = earlier.core() != place_.index;
-  const CorePlace& other = context_.places[earlier.core()];
-  hazard.fix = other_core ? cross_core_fix(context_.program, other, earlier.pipe(), place_)
-                          : fix_for(earlier, pipe);
+  hazard.fix = other_core
+                   ? cross_core_fix(context_.program, *first.core, first.ref.pipe, *second.core)
+                   : fix_for(earlier, call.op->pipe);
   const bool insert = !other_core || context_.program.cross_core();
-  hazard.message = context_.sites.describe(call.site) + " on pipe " + name_of(pipe) +
-                   (conflict.later_writes ? " writes " : " reads ") +
+  hazard.message = context_.sites.describe(second.ref.site) + " on pipe " +
+                   name_of(second.ref.pipe) + (second.writes ? " writes " : " reads ") +
                    place(call, access.operand, conflict.low, conflict.high) + " that " +
-                   context_.sites.describe(earlier.site()) + " on pipe " + name_of(earlier.pipe()) +
-                   (other_core ? " of " + other.name : std::string()) +
-                   (conflict.earlier_writes ? " writes" : " reads") +
-                   ", and nothing orders them; " + (insert ? "insert " : "cores must touch ") +
-                   hazard.fix;
+                   context_.sites.describe(first.ref.site) + " on pipe " + name_of(first.ref.pipe) +
+                   (other_core ? " of " + first.core->name : std::string()) +
+                   (first.writes ? " writes" : " reads") + ", and nothing orders them; " +
+                   (insert ? "insert " : "cores must touch ") + hazard.fix;
   found->push_back(std::move(hazard));
 }
 

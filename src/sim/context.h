@@ -17,6 +17,7 @@
 #include "gm.h"
 #include "hazard.h"
 #include "program.h"
+#include "traffic.h"
 
 namespace tvm_ascend::sim {
 
@@ -33,6 +34,7 @@ struct CoreSummary {
   std::string name;
   int64_t cycles;
   std::array<int64_t, kPipes> busy;
+  std::array<int64_t, kPipes> in_flight;
 };
 
 // What a core printed.
@@ -54,7 +56,7 @@ struct Context {
         gm(std::move(args)),
         sites(program.sites),
         hazards(options),
-        touched(gm.args().size()) {}
+        traffic(program, gm) {}
 
   const Program& program;
   const Options& options;
@@ -65,14 +67,14 @@ struct Context {
   GlobalMemory gm;
   SiteTable sites;
   HazardLog hazards;
+  Traffic traffic;
   std::vector<CoreSummary> cores;
   std::vector<TraceEvent> trace;
   std::vector<Printed> printed;
   std::vector<int64_t> instructions = std::vector<int64_t>(kOpCount);
   std::vector<int64_t> conflicts;  // cycles lost to bank conflicts by site, as long as needed
   std::array<std::array<int64_t, kSpaces>, kSpaces>
-      moved{};                   // bytes by source and destination space
-  std::vector<int64_t> touched;  // bytes moved from or to each argument
+      moved{};  // bytes by source and destination space
   // Sites that set a flag and wait for it; a barrier is a pair with itself.
   std::set<std::pair<int64_t, int64_t>> handed;
 

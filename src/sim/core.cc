@@ -17,8 +17,6 @@ int64_t whole(double cycles) { return static_cast<int64_t>(std::ceil(cycles)); }
 
 constexpr int64_t kMaskLanes = 128;  // bits of the vector mask
 
-bool is_dma(Pipe pipe) { return pipe != Pipe::S && pipe != Pipe::V && pipe != Pipe::M; }
-
 SpaceBytes sizes_for(const Context& context, const CoreKind& kind) {
   SpaceBytes sizes{};
   if (!context.options.numerics) return sizes;
@@ -171,6 +169,8 @@ bool Core::resolve_deadlock(const Ref& user) {
 bool Core::issue(Call& call) {
   const OpInfo& op = *call.op;
   if (context_.leaves_out(call.site)) return true;
+  const bool global = moves_global(call);
+  if (global) take_turn(scoreboard_.next_start(op.pipe));
   if (context_.options.hazards) context_.reach(call.site);
   ++context_.instructions[&op - kOps];
   latest_ = {call.site, op.pipe};
@@ -212,7 +212,7 @@ bool Core::issue(Call& call) {
   const bool idle = op.n_operands > 0 && list.empty();
   if ((context_.options.numerics || op.pipe == Pipe::S) && !idle) run(call, epoch);
   count(call, list);
-  time(call, units, epoch);
+  time(call, global ? &list : nullptr, units, epoch);
   return true;
 }
 
@@ -326,20 +326,24 @@ void Core::count(const Call& call, const AccessList& list) {
     if (access.operand == outside && access.kind != AccessKind::Undefined) bytes += access.total();
   }
   context_.moved[static_cast<int>(call.spaces[1])][static_cast<int>(call.spaces[0])] += bytes;
-  if (const GmArg* arg = context_.gm.find({}, call.operands[outside]))
-    context_.touched[arg - context_.gm.args().data()] += bytes;
 }
 
-void Core::time(const Call& call, const std::vector<int64_t>& units, uint32_t epoch) {
+void Core::time(const Call& call, const AccessList* list, const std::vector<int64_t>& units,
+                uint32_t epoch) {
   const Timing timing = timing_of(context_.program, *place_.kind, call);
   const int64_t lost = context_.banks.lost(call);
   if (lost > 0) {
     if (context_.conflicts.size() <= call.site) context_.conflicts.resize(call.site + 1);
     context_.conflicts[call.site] += lost;
   }
-  if (!units.empty()) scoreboard_.hold(call.op->pipe, unit_flags_.earliest(units, timing.cycles));
-  const Span span = scoreboard_.issue(call.op->pipe, timing.cycles + lost, timing.head,
-                                      timing.latency, timing.scalar);
+  const Pipe pipe = call.op->pipe;
+  if (!units.empty()) scoreboard_.hold(pipe, unit_flags_.earliest(units, timing.cycles));
+  int64_t cycles = timing.cycles + lost;
+  if (list != nullptr) {
+    const int64_t start = scoreboard_.next_start(pipe);
+    cycles = std::max(cycles, context_.traffic.serve(call, *list, *place_.kind, start) - start);
+  }
+  const Span span = scoreboard_.issue(pipe, cycles, timing.head, timing.latency, timing.scalar);
   unit_flags_.pass(call, units, epoch, span.start, span.end, timing.latency);
   if (context_.options.trace)
     context_.trace.push_back({id(), call.op->pipe, span.start, span.end, call.site});
@@ -537,8 +541,11 @@ void Core::finish() {
 }
 
 CoreSummary Core::summary() const {
-  CoreSummary summary{id(), place_.name, scoreboard_.finish(), {}};
-  for (int i = 0; i < kPipes; ++i) summary.busy[i] = scoreboard_.busy(static_cast<Pipe>(i));
+  CoreSummary summary{id(), place_.name, scoreboard_.finish(), {}, {}};
+  for (int i = 0; i < kPipes; ++i) {
+    summary.busy[i] = scoreboard_.busy(static_cast<Pipe>(i));
+    summary.in_flight[i] = scoreboard_.in_flight(static_cast<Pipe>(i));
+  }
   return summary;
 }
 

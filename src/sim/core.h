@@ -104,7 +104,9 @@ class Core {
   void print(const Call& call);
   // Late DMA: copies that `known` says are finished land now.
   void land(const Epochs& known);
-  void time(const Call& call, const std::vector<int64_t>& units, uint32_t epoch);
+  // `list`: of an instruction that moves bytes from or to global memory, else null.
+  void time(const Call& call, const AccessList* list, const std::vector<int64_t>& units,
+            uint32_t epoch);
   void count(const Call& call, const AccessList& list);
   int64_t sync_cycles(const Call& call) const;
 

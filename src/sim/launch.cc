@@ -5,6 +5,7 @@
 #include <chrono>
 #include <deque>
 #include <exception>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -17,16 +18,19 @@ namespace tvm_ascend::sim {
 namespace {
 
 constexpr size_t kStackBytes = 256 * 1024;
+constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
 // A core of the launch: its program's stack, and how far it came.
 struct Runner {
-  enum class State : uint8_t { New, Running, Waiting, Ended };
+  enum class State : uint8_t { New, Running, Paused, Waiting, Ended };
 
   Runner(Context& context, const CorePlace& place) : context(context), place(place) {}
 
   Context& context;
   const CorePlace& place;
   State state = State::New;
+  int64_t start = 0;  // of its next request
+  int64_t limit = 0;  // the first start of a request of another core
   std::optional<Core> core;
   std::unique_ptr<Fiber> fiber;
   Ref last;                    // statement of an ended program
@@ -127,8 +131,9 @@ void check_outputs(Context& context) {
   }
 }
 
-// Runs the cores of a launch in turn: always the first, by number, that can go on, so cores that
-// wait for none run to their ends one after the other, and every run takes the same turns.
+// Runs the cores of a launch in turn: always the one that can go on whose next request to global
+// memory starts first, of several the first by number, so every run takes the same turns. Tests
+// that predict what each core finds ask for turns by number, which need no times.
 class Scheduler {
  public:
   Scheduler(Context& context, const CoreProgram& program) : context_(context), program_(program) {
@@ -138,7 +143,7 @@ class Scheduler {
   }
 
   void run() {
-    while (Runner* next = first_ready()) {
+    while (Runner* next = earliest_ready()) {
       if (next->state == Runner::State::New) start(next);
       resume(*next);
       if (next->state == Runner::State::Running) end(next);
@@ -150,16 +155,29 @@ class Scheduler {
 
  private:
   static bool ready(const Runner& runner) {
-    if (runner.state == Runner::State::New) return true;
+    if (runner.state == Runner::State::New || runner.state == Runner::State::Paused) return true;
     return runner.state == Runner::State::Waiting &&
            (runner.hopeless ||
             runner.context.cross_core.up(runner.place.index, runner.core->waiting()->id));
   }
 
   // Null when all have ended. Where every core waits, the first stops its program.
-  Runner* first_ready() {
+  Runner* earliest_ready() {
+    Runner* earliest = nullptr;
+    int64_t second = kNever;
     for (Runner& runner : runners_) {
-      if (ready(runner)) return &runner;
+      if (!ready(runner)) continue;
+      if (context_.options.by_number) return &runner;
+      if (earliest == nullptr || runner.start < earliest->start) {
+        if (earliest != nullptr) second = earliest->start;
+        earliest = &runner;
+      } else {
+        second = std::min(second, runner.start);
+      }
+    }
+    if (earliest != nullptr) {
+      earliest->limit = second;
+      return earliest;
     }
     std::vector<CoreState> states;
     for (Runner& runner : runners_) {
@@ -221,6 +239,14 @@ bool wait_for_other_cores() {
   runner.state = Runner::State::Waiting;
   runner.fiber->pause();
   return !runner.hopeless;
+}
+
+void take_turn(int64_t start) {
+  Runner& runner = *running;
+  runner.start = start;
+  if (start <= runner.limit || runner.context.options.by_number) return;
+  runner.state = Runner::State::Paused;
+  runner.fiber->pause();
 }
 
 Core* current_core() { return running == nullptr ? nullptr : &*running->core; }

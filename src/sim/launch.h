@@ -25,6 +25,9 @@ std::string report_json(const Context& context);
 // can, and its program ends.
 bool wait_for_other_cores();
 
+// From the program of a core: lets those go first whose next request starts earlier than `start`.
+void take_turn(int64_t start);
+
 // The core whose program runs on this thread, or null.
 Core* current_core();
 // Runs one instruction on it, filled in from a site and its `n` dynamic arguments, or by the

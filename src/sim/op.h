@@ -24,6 +24,7 @@ enum class Form : uint8_t { None, Count, Repeat, Bits, Preset };
 
 inline int item_size(DType dtype) { return kItemSizes[static_cast<int>(dtype)]; }
 inline bool is_float(DType dtype) { return dtype <= DType::float32; }
+inline bool is_dma(Pipe pipe) { return pipe != Pipe::S && pipe != Pipe::V && pipe != Pipe::M; }
 inline const char* name_of(Pipe pipe) { return kPipeNames[static_cast<int>(pipe)]; }
 inline const char* name_of(Space space) { return kSpaceNames[static_cast<int>(space)]; }
 inline const char* name_of(DType dtype) { return kDTypeNames[static_cast<int>(dtype)]; }

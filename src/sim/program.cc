@@ -251,7 +251,10 @@ Program Program::parse(const std::string& text) {
   for (Constant name :
        {Constant::QUEUE_DEPTH, Constant::SCALAR_ISSUE, Constant::COUNT_FORM_ISSUE,
         Constant::CORE_START_CYCLES, Constant::LAUNCH_CYCLES, Constant::HBM_BYTES_PER_CYCLE,
-        Constant::L2_WARM_BYTES, Constant::MMAD_BARRIER_FRACTALS, Constant::CROSS_CORE_LATENCY}) {
+        Constant::L2_BYTES, Constant::L2_DIRTY_SHARE, Constant::L2_WARM_BYTES,
+        Constant::GM_PACKET_CYCLES, Constant::HBM_PACKET_BYTES, Constant::L2_BYTES_PER_CYCLE,
+        Constant::GM_MISS_BYTES_PER_CYCLE, Constant::MMAD_BARRIER_FRACTALS,
+        Constant::CROSS_CORE_LATENCY}) {
     require_constant(program, name);
   }
   program.ub_banks = parse_banks(json.at("ub_banks"));
@@ -299,6 +302,11 @@ Options Options::parse(const std::string& text) {
   flag("trace", &options.trace);
   flag("strict", &options.strict);
   flag("redundant", &options.redundant);
+  if (const Json& turns = json["turns"]; !turns.is_null()) {
+    if (turns.as_string() != "time" && turns.as_string() != "number")
+      throw InputError("turns is \"time\" or \"number\"");
+    options.by_number = turns.as_string() == "number";
+  }
   if (const Json& dma = json["dma"]; !dma.is_null()) {
     if (dma.as_string() != "eager" && dma.as_string() != "late")
       throw InputError("dma is \"eager\" or \"late\"");

@@ -123,6 +123,7 @@ struct Options {
   bool trace = false;
   bool strict = true;
   bool late_dma = false;
+  bool by_number = false;    // cores take turns by their numbers, whatever the time
   std::optional<int> block;  // run this block alone
   std::optional<int> core;   // run this core alone
   int max_hazards = 16;

@@ -50,6 +50,10 @@ void write_cores(const Context& context, JsonWriter* out) {
     for (int i = 0; i < kPipes; ++i) {
       if (core.busy[i] != 0) out->key(kPipeNames[i]).value(core.busy[i]);
     }
+    out->close('}').key("in_flight").open('{');
+    for (int i = 0; i < kPipes; ++i) {
+      if (core.in_flight[i] != 0) out->key(kPipeNames[i]).value(core.in_flight[i]);
+    }
     out->close('}').close('}');
   }
   out->close(']');
@@ -109,32 +113,30 @@ void write_added_sites(const Context& context, JsonWriter* out) {
   out->close(']');
 }
 
-}  // namespace
-
-// What HBM takes for the bytes of every argument that were used, once: what several cores or
-// iterations use comes from L2 after the first time, and so does what earlier kernels left there.
-int64_t hbm_cycles(const Context& context) {
-  double bytes = 0;
-  for (size_t i = 0; i < context.touched.size(); ++i)
-    bytes += static_cast<double>(std::min(context.touched[i], context.gm.args()[i].bytes));
-  const double cold = std::max(0.0, bytes - context.program.constant(Constant::L2_WARM_BYTES));
-  return static_cast<int64_t>(
-      std::ceil(cold / context.program.constant(Constant::HBM_BYTES_PER_CYCLE)));
+// Bytes that global memory moved.
+void write_traffic(const Context& context, JsonWriter* out) {
+  const L2Traffic& total = context.traffic.total();
+  out->key("hbm_cycles").value(context.traffic.hbm_cycles());
+  out->key("l2").open('{').key("hit_bytes").value(total.hits);
+  out->key("miss_bytes").value(total.misses).key("written_bytes").value(total.written);
+  out->key("hbm_read_bytes").value(total.hbm_read);
+  out->key("hbm_written_bytes").value(total.hbm_written).close('}');
 }
+
+}  // namespace
 
 std::string report_json(const Context& context) {
   JsonWriter out;
   const auto start =
       static_cast<int64_t>(std::ceil(context.program.constant(Constant::CORE_START_CYCLES)));
-  const int64_t hbm = hbm_cycles(context);
-  int64_t slowest = start + hbm;
+  int64_t slowest = start;
   for (const CoreSummary& core : context.cores) slowest = std::max(slowest, core.cycles);
   const auto launch =
       static_cast<int64_t>(std::ceil(context.program.constant(Constant::LAUNCH_CYCLES)));
   const int64_t cycles = slowest + launch;
   out.open('{').key("cycles").value(cycles);
   out.key("time_us").value(static_cast<double>(cycles) / context.program.clock_hz * 1e6);
-  out.key("hbm_cycles").value(hbm);
+  write_traffic(context, &out);
   write_cores(context, &out);
   write_counts(context, &out);
   write_conflicts(context, &out);

@@ -31,6 +31,7 @@ Span Scoreboard::issue(Pipe pipe, int64_t cycles, int64_t head, int64_t latency,
   const int64_t end = start + cycles + (start > to.idle || to.busy == 0 ? head : 0);
   started(to, start);
   to.free = to.idle = end;
+  to.in_flight += std::max<int64_t>(0, end + latency - std::max(start, to.done));
   to.done = std::max(to.done, end + latency);
   to.busy += end - start;
   return {start, end};
@@ -42,6 +43,7 @@ Span Scoreboard::scalar(int64_t cycles) {
   now_ += cycles;
   self.free = self.idle = self.done = now_;
   self.busy += cycles;
+  self.in_flight += cycles;
   return {start, now_};
 }
 

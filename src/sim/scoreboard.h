@@ -3,6 +3,7 @@
 #ifndef TVM_ASCEND_SIM_SCOREBOARD_H_
 #define TVM_ASCEND_SIM_SCOREBOARD_H_
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -36,9 +37,17 @@ class Scoreboard {
   void barrier(Pipe pipe, int64_t cycles);
   void barrier_all(int64_t cycles);
 
+  // When an instruction that is issued to the pipe now would start.
+  int64_t next_start(Pipe pipe) const {
+    const Queue& to = pipes_[static_cast<int>(pipe)];
+    return std::max({now_, to.starts[to.next], to.free});
+  }
+
   int64_t now() const { return now_; }
   int64_t finish() const;
   int64_t busy(Pipe pipe) const { return pipes_[static_cast<int>(pipe)].busy; }
+  // Cycles in which it had an instruction whose result was not there yet.
+  int64_t in_flight(Pipe pipe) const { return pipes_[static_cast<int>(pipe)].in_flight; }
 
  private:
   struct Queue {
@@ -46,6 +55,7 @@ class Scoreboard {
     int64_t idle = 0;             // the last instruction left the pipe
     int64_t done = 0;             // every result is there
     int64_t busy = 0;             // cycles occupied
+    int64_t in_flight = 0;        // cycles until the results were there
     std::vector<int64_t> starts;  // of the last entries, a ring
     size_t next = 0;
   };

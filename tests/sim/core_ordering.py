@@ -2,7 +2,7 @@
 """Which pairs of instructions of a launch nothing orders, and the syncs that it needs.
 
 Written against ASCEND 4.1, 4.2 and 4.4 with sets of what is finished, as bits of integers. Of the
-simulator only its turns are known: always the first core, by number, that can go on.
+simulator only its turns by number are known: always the first core that can go on.
 """
 
 from __future__ import annotations
@@ -407,5 +407,10 @@ def flagged(
 
 
 def reported_pairs(run: Run, sites: list[int]) -> Pairs:
-    """Races that a run must report, and no others, as pairs of sites with the bytes."""
-    return {(sites[a], sites[b]): shared for (a, b), shared in unordered_pairs(run).items()}
+    """Races that a run must report, and no others: pairs of sites, the lower first, by bytes."""
+    return {in_order(sites[a], sites[b]): shared for (a, b), shared in unordered_pairs(run).items()}
+
+
+def in_order(a: int, b: int) -> tuple[int, int]:
+    """A pair of sites by number: which of two cores came first is chance."""
+    return (a, b) if a < b else (b, a)

@@ -34,6 +34,13 @@ CONSTANTS = dict.fromkeys(all_constants(), 7) | {
     "SYNC_ISSUE": 1,
     "GM_LINE_BYTES": 1,
     "HBM_BYTES_PER_CYCLE": 1e9,
+    "HBM_PACKET_BYTES": 0,
+    "L2_BYTES": 1e9,
+    "L2_BYTES_PER_CYCLE": 1e9,
+    "L2_DIRTY_SHARE": 0,
+    "L2_WARM_BYTES": 0,
+    "GM_MISS_BYTES_PER_CYCLE": 1e9,
+    "GM_PACKET_CYCLES": 0,
 }
 BANKS = {"groups": 16, "bank_bytes": 4096, "write_depth": 16}
 RATE = {"head": 10, "tail": 14, "b8": 1, "b16": 1, "b32": 1}

@@ -50,9 +50,8 @@ def test_a_write_after_the_reads_of_three_cores_needs_the_first_of_them_too(told
         machine.store(Gm("w"), ub(0), 64, "float32")
 
     machine = three_cores(cube, reader, writer)
-    assert [h["message"].split(" of ")[2][:5] for h in machine.hazards()] == (
-        [] if told else ["AIC 0"]
-    )
+    # Between cores the one that writes is named first.
+    assert [h["core_name"] for h in machine.hazards()] == ([] if told else ["AIC 0"])
 
 
 def add_in_order(machine):
@@ -94,7 +93,7 @@ def test_an_atomic_store_does_not_hide_what_came_before_it(first, ordered):
 
     machine = three_cores(lambda machine: machine.barrier(), both, adder)
     pipes = [(h["first"]["pipe"], h["second"]["pipe"]) for h in machine.hazards()]
-    expected = [("MTE2" if first == "load" else "MTE3", "MTE3")]
+    expected = [("MTE3", "MTE2" if first == "load" else "MTE3")]
     assert pipes == ([] if ordered else expected)
 
 

@@ -31,12 +31,20 @@ _OPEN = 2**63 - 1
 def at_least(analyzer: sym.Analyzer, expr, least: int) -> bool:
     """Whether a value is known to be ``least`` or more.
 
-    The analyzer computes without overflow. So a value counts as known only where even its largest
-    fits its dtype: then wrapping on the way does not change it.
+    The analyzer computes without overflow. So a value counts as known only where it and everything
+    that it is computed from fits its dtype: then nothing wraps around on the way.
     """
-    bound = analyzer.const_int_bound(expr)
-    high = min(int(tirx.max_value(dtype_of(expr)).value), _OPEN - 1)
-    return least <= bound.min_value and bound.max_value <= high
+    if analyzer.const_int_bound(expr).min_value < least:
+        return False
+    parts: list = [expr]
+    tvm_ffi.structural_walk(expr, [(sym.OPERATIONS, parts.append)])
+    return all(_fits(analyzer, part) for part in parts if is_int(dtype_of(part)))
+
+
+def _fits(analyzer: sym.Analyzer, expr) -> bool:
+    bound, dtype = analyzer.const_int_bound(expr), dtype_of(expr)
+    high = min(int(tirx.max_value(dtype).value), _OPEN - 1)
+    return int(tirx.min_value(dtype).value) <= bound.min_value and bound.max_value <= high
 
 
 def truncates(analyzer: sym.Analyzer, division) -> bool:

@@ -256,6 +256,16 @@ class NotAnInstruction(AscendError):
         )
 
 
+class GridDtype(AscendError):
+    """A grid whose extent could be more than an int32 counts."""
+
+    def __init__(self, extent: object, dtype: str, span: object) -> None:
+        super().__init__(
+            f"{place(span)}the grid has extent {extent} of {dtype}; allowed are constants, and "
+            f'expressions of int32, in which blocks are counted. Write T.Cast("int32", {extent}).'
+        )
+
+
 class GridTooLarge(AscendError):
     """A grid with more blocks than an int32 counts."""
 
@@ -274,6 +284,29 @@ class StageCount(AscendError):
             f"T.Pipelined: num_stages={given!r} is no number of versions that a tile can have; "
             f"allowed are integers from 1 (no overlap) to {most}. 2 overlaps the copies of one "
             "iteration with the compute of the one before."
+        )
+
+
+class IntegerExpected(AscendError):
+    """An extent, a bound or an index that is no integer."""
+
+    def __init__(self, op: str, name: str, value: object, span: object = None) -> None:
+        dtype = getattr(getattr(value, "ty", None), "dtype", None)
+        kind = type(value).__name__ if dtype is None else f"an expression of {dtype}"
+        super().__init__(
+            f"{place(span)}{op}: {name} is {value} ({kind}); allowed are integers and integer "
+            'expressions. Round a float yourself: int(x), or T.Cast("int32", x) in the kernel.'
+        )
+
+
+class NoVectors(AscendError):
+    """An expression of several lanes."""
+
+    def __init__(self, text: str, span: object) -> None:
+        super().__init__(
+            f"{place(span)}`{text}` is a vector; vectors are not supported in expressions, where "
+            "every value is one element. Write a loop over the elements, T.Parallel, which the "
+            "compiler turns into vector instructions."
         )
 
 

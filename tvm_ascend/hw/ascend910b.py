@@ -12,15 +12,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tvm_ascend.hw.chip import ChipSpec, Curve, Paths, VectorTiming
-from tvm_ascend.hw.geometry import BLOCK_BYTES, CUBE_SIDE, FRACTAL_BYTES, REPEAT_BYTES
+from tvm_ascend.hw.geometry import (
+    BLOCK_BYTES,
+    CUBE_SIDE,
+    FRACTAL_BYTES,
+    LINE_BYTES,
+    REPEAT_BYTES,
+)
 
 
 def _gigabytes(*points: tuple[float, float]) -> Curve:
     return tuple((cores, rate * 1e9) for cores, rate in points)
-
-
-def _scaled(curve: Curve, factor: float) -> Curve:
-    return tuple((cores, rate * factor) for cores, rate in curve)
 
 
 def _vector(head: float, tail: float, b16: float, b32: float) -> VectorTiming:
@@ -128,7 +130,7 @@ CONSTANTS = {
     # under 0.1 [derived: MEASURED]; how the rest divides between reading and writing is a [guess].
     "GM_READ_LATENCY": 500,
     "GM_WRITE_LATENCY": 300,
-    "GM_LINE_BYTES": 512,  # a request that starts inside a line moves all of it [doc: 1.4]
+    "GM_LINE_BYTES": LINE_BYTES,  # a request that starts inside one moves all of it [doc: 1.4]
     "GM_BURST_CYCLES": 20,  # 128-byte packets leave every 20.6 cycles [measured: 5.5b]
     "SCALAR_ISSUE": 1,  # [doc: 5.4]
     "COUNT_FORM_ISSUE": 4,  # setting and restoring counter mode [doc: 5.4]
@@ -141,13 +143,25 @@ CONSTANTS = {
     "CORE_START_CYCLES": 540,  # TPipe set-up, 0.3 us [doc: 5.4]
 }
 
-# ND2NZ tiles of 64 rows: 344 cycles for 64 columns, 1027 for 256; rows of 128 bytes into UB: 531
-# cycles a tile of 64 against 488 in one piece [derived: 5.5, 5.5b].
+# Rows of 512 bytes that L2 holds come to L1 in 6.2 cycles at 8192-cubed matmuls' 151 GB/s a core,
+# rows of 2 KB in 20 [derived: 5.5b, 5.5]. Vector cores: rows of 128 bytes take 0.7 cycles more than
+# their share of one piece [derived: 5.5, 531 against 488 cycles a tile of 64].
 GM_ROW_CYCLES = {"AIC": 1.8, "AIV": 0.7}
+# Lines that are not in L2, of which 128 bytes are read, leave every 5.4 cycles, whole ones every
+# 16.6 [derived: 5.5, ND2NZ tiles of 64 and of 256 columns: 2 % off].
+GM_PACKET_CYCLES = 1.7
+# 48 Vector cores load tiles of 128-byte rows 8 % slower than of 2 KB [fit: 5.5, 2 % off].
+HBM_PACKET_BYTES = 15
 
-# In a model, weights come cold from HBM, and what Vector kernels read was written just before: adds
-# and casts of up to 25 MB run at 1.6 TB/s and more, larger ones at 1.1 to 1.4 [fit: rows].
+# What a launch finds in L2. In a model the kernel before it has just written what a Vector kernel
+# reads, and the last of it is still there: casts and adds of up to 8 MB run faster than HBM, larger
+# ones at its rate. A Cube kernel reads mostly weights, which were used long before [fit: rows,
+# adds, casts and muls over 6.5 us 19 % off on average].
 L2_WARM_BYTES = {"AIC": 0, "AIV": 7.5e6}
+# The rest is other kernels' data, of which a third was written and not yet written back: what adds,
+# of two operands into one result, leave [guess]. With it reads, adds, and adds past L2 of 300 to
+# 400 MB agree on one HBM rate within 9 % [fit: 5.5].
+L2_DIRTY_SHARE = 1 / 3
 
 # The smallest casts and adds take 1.2 us on 1 core, 3.2 on 16, 7 on 48; Cube ones 6.2 us on 1 and
 # 11 on 20 [fit: rows, casts 8 % off on average]. Only 2.5 to 4.1 us of 43 to 48 Vector cores lie
@@ -164,52 +178,51 @@ FETCH_SECONDS = ((1, 0.037e-6), (48, 0.08e-6))
 FIRST_STATEMENTS = 9
 
 PATHS_910B1 = Paths(
-    # Up to 24 cores [doc: 5.4, table per number of cores]; beyond, that table shows what HBM gives,
-    # which has a limit of its own here. 48 cores: 1.6 and 1.5 times the table [fit: rows].
-    gm_to_ub=_gigabytes(
-        (1, 100.9), (2, 64.5), (4, 77.9), (8, 68.9), (16, 73.3), (24, 65.1), (48, 54)
-    ),
-    ub_to_gm=_gigabytes(
-        (1, 188.5), (2, 210.5), (4, 130.3), (8, 115.0), (16, 100.4), (24, 76.7), (48, 51)
-    ),
-    # Cube operands are read by several cores, so most reads hit L2: one core [doc: 5.4, L2 to L1];
-    # 24 cores read 512-byte rows at 152 GB/s in an 8192-cubed matmul, which is 213 plus the cost
-    # of starting rows [derived: 5.5b]. Bytes that are read only once would come at 67.
-    gm_to_l1=_gigabytes((1, 221), (24, 213)),
+    gm_to_ub=_gigabytes((1, 137)),  # [doc: 5.4, L2 to UB]
+    # Up to 24 cores [doc: 5.4, table per number of cores]; beyond, that table shows what HBM takes.
+    ub_to_gm=_gigabytes((1, 188.5), (2, 210.5), (4, 130.3), (8, 115.0), (16, 100.4), (24, 76.7)),
+    gm_to_l1=_gigabytes((1, 221)),  # [doc: 5.4, L2 to L1]
     l0c_to_gm=_gigabytes((1, 155), (24, 140)),  # [measured: MEASURED, fixpipe]
+    miss={
+        # Up to 24 cores [doc: 5.4, table per number of cores]; beyond, that table shows HBM.
+        "AIV": _gigabytes((1, 100.9), (2, 64.5), (4, 77.9), (8, 68.9), (16, 73.3), (24, 65.1)),
+        # One core [doc: 5.4]; 24 cores load 300 to 1200 MB once [measured: 5.5, 2 % off].
+        "AIC": _gigabytes((1, 135), (24, 57)),
+    },
     gm_row_cycles=GM_ROW_CYCLES,
-    # 1.6 to 1.8 TB/s [doc: 1.3]; casts on an A3 get 1.5, decode weights 1.27 [fit: rows].
-    hbm_bytes_per_second=1.5e12,
-    l2_warm_bytes=L2_WARM_BYTES,
+    packet_cycles=GM_PACKET_CYCLES,
+    hbm_packet_bytes=HBM_PACKET_BYTES,
+    l2_bytes_per_second=5.2e12,  # [doc: 1.4]
+    # 1.6 to 1.8 TB/s [doc: 1.3]; the loads and adds of 5.5 are 1 to 9 % off [fit: 5.5].
+    hbm_bytes_per_second=1.75e12,
 )
 
 PATHS_910B4 = Paths(
-    # Up to 24 cores [doc: 5.4]; 40 cores as for the 910B1 [fit: rows].
-    gm_to_ub=_gigabytes(
-        (1, 64.4), (2, 41.1), (4, 49.7), (8, 44.0), (16, 46.7), (24, 41.5), (40, 41.5)
-    ),
-    ub_to_gm=_gigabytes(
-        (1, 131.3), (2, 146.7), (4, 90.8), (8, 80.2), (16, 70.0), (24, 53.4), (40, 29.7)
-    ),
-    # Mostly L2 hits as above. The documented 135 GB/s of one core [doc: 5.4] cannot feed the 0.85
-    # of the Cube's peak that large matmuls reach on a 910B4-1; with 209 and loads issued early
-    # enough 12 of them take 1.01 to 1.12 times the measured, 1.04 in the median [fit: rows].
-    gm_to_l1=_gigabytes((1, 209), (20, 209)),
+    # As on the 910B1: the documented 87 GB/s of one core [doc: 5.4] times 40 is less than what adds
+    # of 9 MB get beyond launch [fit: rows].
+    gm_to_ub=_gigabytes((1, 137)),
+    ub_to_gm=_gigabytes((1, 131.3), (2, 146.7), (4, 90.8), (8, 80.2), (16, 70.0), (24, 53.4)),
+    # The documented 135 GB/s of one core [doc: 5.4] cannot feed the 0.85 of the Cube's peak that
+    # large matmuls reach on a 910B4-1. With 240, the table of the 910B4-1 says 270, six of over
+    # 300 us whose k is an even number of tiles are 3 % off [fit: rows].
+    gm_to_l1=_gigabytes((1, 240)),
     l0c_to_gm=_gigabytes((1, 155), (20, 140)),  # [measured: MEASURED, fixpipe]
+    miss={
+        "AIV": _gigabytes((1, 64.4), (2, 41.1), (4, 49.7), (8, 44.0), (16, 46.7), (24, 41.5)),
+        # One core [doc: 5.4]; 20 cores read the weights of decode matmuls at 1.06 to 1.1 TB/s
+        # [measured: MEASURED; fit: rows of 10 MB and more, 9 % off].
+        "AIC": _gigabytes((1, 82.5), (20, 57)),
+    },
     gm_row_cycles=GM_ROW_CYCLES,
-    hbm_bytes_per_second=0.8e12,  # half of the 910B1 [doc: 1.3]
-    l2_warm_bytes=L2_WARM_BYTES,
+    packet_cycles=GM_PACKET_CYCLES,
+    hbm_packet_bytes=HBM_PACKET_BYTES,
+    l2_bytes_per_second=5.2e12,  # [guess: as the 910B1]
+    hbm_bytes_per_second=0.87e12,  # half of the 910B1 [doc: 1.3]
 )
 
 # The published table of the 910B4-1 doubles that of the 910B4 and contradicts what was measured on
-# a 910B4-1: adds of 100 to 180 MB get 1.1 to 1.45 TB/s, weights of decode matmuls 0.7 to 1.1
-# [fit: rows].
-PATHS_910B4_1 = replace(
-    PATHS_910B4,
-    gm_to_ub=_scaled(PATHS_910B4.gm_to_ub, 0.905),
-    ub_to_gm=_scaled(PATHS_910B4.ub_to_gm, 0.905),
-    hbm_bytes_per_second=1.19e12,
-)
+# a 910B4-1: adds of 100 to 154 MB, 6 and 15 % off with this [fit: rows].
+PATHS_910B4_1 = replace(PATHS_910B4, hbm_bytes_per_second=1.35e12)
 
 ASCEND_910B1 = ChipSpec(
     name="910b1",
@@ -218,6 +231,9 @@ ASCEND_910B1 = ChipSpec(
     aic_cores=24,  # [doc: 1.3]
     aiv_cores=48,  # [doc: 1.3]
     clock_hz=1.85e9,  # [doc: 1.3]
+    l2_bytes=192 * 2**20,  # [doc: 1.3]
+    l2_warm_bytes=L2_WARM_BYTES,
+    l2_dirty_share=L2_DIRTY_SHARE,
     ub_bytes=192 * 1024,  # [doc: 1.2]
     ub_reserved_bytes=8 * 1024,  # framework scratch at the end of UB [doc: 1.2]
     ub_bank_groups=16,  # blocks of 32 bytes go to them in turn [doc: 1.7]

@@ -42,7 +42,10 @@ class VectorTiming:
 
 @dataclass(frozen=True, kw_only=True)
 class Paths:
-    """Bytes a second of one core on each path to GM, by the number of cores using it at once."""
+    """Bytes a second of one core on each path to GM, by the number of cores using it at once.
+
+    What is read is in L2, unless ``miss`` says otherwise.
+    """
 
     gm_to_ub: Curve
     ub_to_gm: Curve
@@ -50,10 +53,16 @@ class Paths:
     l0c_to_gm: Curve
     gm_row_cycles: Mapping[str, float]
     """Cycles of starting one more row of a strided copy, by the kind of core."""
+    miss: Mapping[str, Curve]
+    """The same for what is read and not in L2, by the kind of core."""
+    packet_cycles: float
+    """Cycles of a line of which less than all is read and missed, beyond those of its bytes."""
+    l2_bytes_per_second: float
+    """What all cores together move from and to L2."""
+    hbm_packet_bytes: float
+    """What HBM could deliver in the time that every request for a line takes beyond its bytes."""
     hbm_bytes_per_second: float
-    """What all cores together get of bytes that are in no cache."""
-    l2_warm_bytes: Mapping[str, float]
-    """Bytes of a kernel's tensors that the kernels before it left in L2, by the kind of core."""
+    """What HBM delivers to all of them, or takes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,6 +92,11 @@ class ChipSpec:
     aic_cores: int
     aiv_cores: int
     clock_hz: float
+    l2_bytes: int
+    l2_warm_bytes: Mapping[str, float]
+    """Of what a launch reads, by the kind of core: the kernel before it left them in L2."""
+    l2_dirty_share: float
+    """Of what else a launch finds in L2: to be written back before anything takes its place."""
     ub_bytes: int
     ub_reserved_bytes: int
     ub_bank_groups: int
@@ -163,8 +177,14 @@ class ChipSpec:
             "GM_READ_BYTES_PER_CYCLE": interpolate(read, cores) / self.clock_hz,
             "GM_WRITE_BYTES_PER_CYCLE": interpolate(write, cores) / self.clock_hz,
             "GM_ROW_CYCLES": paths.gm_row_cycles[kind],
+            "GM_MISS_BYTES_PER_CYCLE": interpolate(paths.miss[kind], cores) / self.clock_hz,
+            "GM_PACKET_CYCLES": paths.packet_cycles,
+            "HBM_PACKET_BYTES": paths.hbm_packet_bytes,
+            "L2_BYTES": self.l2_bytes,
+            "L2_DIRTY_SHARE": self.l2_dirty_share,
+            "L2_WARM_BYTES": self.l2_warm_bytes[kind],
+            "L2_BYTES_PER_CYCLE": paths.l2_bytes_per_second / self.clock_hz,
             "HBM_BYTES_PER_CYCLE": paths.hbm_bytes_per_second / self.clock_hz,
-            "L2_WARM_BYTES": paths.l2_warm_bytes[kind],
             "LAUNCH_CYCLES": interpolate(self.launch_seconds[launched or kind], cores)
             * self.clock_hz,
             "QUEUE_DEPTH": self.queue_depth,

@@ -14,3 +14,9 @@ CUBE_SIDE = 16
 
 FRACTAL_BYTES = CUBE_SIDE * BLOCK_BYTES
 """One fractal of an operand of the Cube [doc: ASCEND 2.1]."""
+
+LINE_BYTES = 512
+"""One line of L2, the most that a request moves at once [doc: ASCEND 1.4]."""
+
+SECTOR_BYTES = 32
+"""The least of a line that L2 keeps: what HBM2 delivers at once [doc: JESD235]."""

@@ -95,6 +95,8 @@ def names_inc() -> str:
             f"constexpr int kMaxParams = {max(len(r.params) for r in TABLE.values())};\n",
             f"constexpr int kMaxDynamic = {MAX_DYNAMIC};\n",
             f"constexpr int64_t kBlockBytes = {geometry.BLOCK_BYTES};\n",
+            f"constexpr int64_t kLineBytes = {geometry.LINE_BYTES};\n",
+            f"constexpr int64_t kSectorBytes = {geometry.SECTOR_BYTES};\n",
             f"constexpr int64_t kFractalBytes = {geometry.FRACTAL_BYTES};\n",
             f"constexpr int64_t kRepeatBytes = {geometry.REPEAT_BYTES};\n",
             f"constexpr int64_t kCubeSide = {geometry.CUBE_SIDE};\n",

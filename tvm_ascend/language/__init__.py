@@ -24,7 +24,16 @@ from tvm_ascend.language.kernel import (
     alloc_ub,
     symbolic,
 )
-from tvm_ascend.language.loops import Parallel, Pipelined
+from tvm_ascend.language.loops import (
+    Parallel,
+    Pipelined,
+    grid,
+    launch_thread,
+    parallel,
+    serial,
+    unroll,
+    vectorized,
+)
 from tvm_ascend.language.ops import ascend
 from tvm_ascend.language.sync import (
     barrier_all,
@@ -66,15 +75,21 @@ __all__ = [
     "copy",
     "fill",
     "gemm",
+    "grid",
+    "launch_thread",
+    "parallel",
     "pipe_barrier",
     "prim_func",
     "reduce_max",
     "reduce_min",
     "reduce_sum",
+    "serial",
     "set_cross_flag",
     "set_flag",
     "symbolic",
     "sync_all",
+    "unroll",
+    "vectorized",
     "wait_cross_flag",
     "wait_flag",
 ]

@@ -7,16 +7,18 @@ import inspect
 import re
 import sys
 from collections.abc import Callable
+from contextvars import ContextVar
 from types import FrameType, FunctionType
 
 import tvm_ffi
 from tvm import tirx
 from tvm.error import DiagnosticError
-from tvm.script.parser._core import parse
+from tvm.script.parser._core import Parser, dispatch, doc, parse
 from tvm.script.parser.core.utils import get_func_nonlocals, is_defined_in_class
 
 from tvm_ascend.errors import AscendError, ScriptError
 from tvm_ascend.language.loops import PARALLEL, collect_parallel_vars
+from tvm_ascend.language.numbers import integer
 
 _LOCATION = re.compile(r"^ --> (.*):(\d+):\d+$", re.MULTILINE)
 
@@ -93,9 +95,24 @@ def _without_text_annotations(func: FunctionType) -> FunctionType:
     return copy
 
 
+_visit_for = dispatch.get(token="tirx", type_name="For")
+_ours: ContextVar[bool] = ContextVar("whether our decorator parses", default=False)
+
+
+@dispatch.register(token="tirx", type_name="For")
+def _check_range(parser: Parser, node: doc.For) -> None:
+    """TVM's parser reads ``range`` before names are looked up, so its bounds are checked here."""
+    head = node.iter.func if isinstance(node.iter, doc.Call) else None
+    if _ours.get() and isinstance(head, doc.Name) and head.id == "range":
+        for argument in node.iter.args:
+            integer("range", "a bound", parser.eval_expr(argument))
+    _visit_for(parser, node)
+
+
 def _parse(func: FunctionType, frame: FrameType, check_well_formed: bool) -> tirx.PrimFunc:
     names = _captured(func, frame)
     func = _without_text_annotations(func)
+    token = _ours.set(True)
     try:
         with collect_parallel_vars() as loop_vars:
             result = parse(func, names, check_well_formed=check_well_formed)
@@ -105,6 +122,8 @@ def _parse(func: FunctionType, frame: FrameType, check_well_formed: bool) -> tir
         result = _annotate_parallel(result, loop_vars)
         result.__name__ = func.__name__
         return result
+    finally:
+        _ours.reset(token)
     raise error.with_traceback(None) from None
 
 

@@ -14,6 +14,7 @@ from tvm_ascend.errors import EmptyShape, KernelExtents, NoUnitForDtype, Unknown
 from tvm_ascend.hw.chip import VECTOR_CORES
 from tvm_ascend.isa.instr import CoreType
 from tvm_ascend.isa.table import TABLE
+from tvm_ascend.language.numbers import integer
 
 _AXES = ("blockIdx.x", "blockIdx.y", "blockIdx.z")
 SUB_BLOCK = "subBlockIdx"
@@ -33,12 +34,17 @@ def _checked(what: str, dtype: str) -> str:
     return dtype
 
 
+def _sizes(what: str, shape: Any) -> tuple:
+    sizes = shape if isinstance(shape, tuple | list | tvm.ir.Array) else (shape,)
+    return tuple(integer(what, "a dimension", size) for size in sizes)
+
+
 def Tensor(shape: tuple, dtype: str = "float32") -> tvm.ir.Var:
     """Annotate a kernel parameter: a dense row-major tensor in global memory."""
-    sizes = shape if isinstance(shape, tuple | list) else (shape,)
+    sizes = _sizes("T.Tensor", shape)
     if any(isinstance(n, int) and n < 1 for n in sizes):
-        raise EmptyShape("T.Tensor", tuple(sizes))
-    return tvm_script.Buffer(shape, _checked("T.Tensor", dtype))
+        raise EmptyShape("T.Tensor", sizes)
+    return tvm_script.Buffer(sizes, _checked("T.Tensor", dtype))
 
 
 def symbolic(name: str, dtype: str = "int32") -> tvm.ir.Var:
@@ -64,7 +70,8 @@ class Kernel:
         del threads
         if not 1 <= len(extents) <= len(_AXES):
             raise KernelExtents(len(extents))
-        self._axes = [*zip(_AXES, extents, strict=False)]
+        sizes = [integer("T.Kernel", "an extent", extent) for extent in extents]
+        self._axes = [*zip(_AXES, sizes, strict=False)]
         if is_npu:
             self._axes.append((SUB_BLOCK, VECTOR_CORES))
         self._stack = ExitStack()
@@ -85,20 +92,23 @@ def Scope(name: str) -> AbstractContextManager:
     return tvm_script.attr(0, SCOPE, name)
 
 
-def _alloc(scope: str, where: str):
+def _alloc(name: str, scope: str, where: str):
     def alloc(shape: tuple, dtype: str = "float32") -> tvm.ir.Var:
-        return tvm_script.alloc_buffer(shape, _checked("a tile", dtype), scope=scope)
+        sizes = _sizes(f"T.{name}", shape)
+        return tvm_script.alloc_buffer(sizes, _checked("a tile", dtype), scope=scope)
 
     alloc.__doc__ = f"Allocate a tile in {where}."
     return alloc
 
 
 alloc_fragment = _alloc(
-    "local.fragment", "the unified buffer, or in L0C when a gemm accumulates into it"
+    "alloc_fragment",
+    "local.fragment",
+    "the unified buffer, or in L0C when a gemm accumulates into it",
 )
-alloc_shared = _alloc("shared", "the unified buffer, or in L1 when a gemm reads it")
-alloc_ub = _alloc("shared.ub", "the unified buffer of a Vector core")
-alloc_L1 = _alloc("shared.l1", "the L1 buffer of a Cube core")
-alloc_L0A = _alloc("local.l0a", "L0A, the left operand of the Cube")
-alloc_L0B = _alloc("local.l0b", "L0B, the right operand of the Cube")
-alloc_L0C = _alloc("local.l0c", "L0C, the accumulator of the Cube")
+alloc_shared = _alloc("alloc_shared", "shared", "the unified buffer, or in L1 when a gemm reads it")
+alloc_ub = _alloc("alloc_ub", "shared.ub", "the unified buffer of a Vector core")
+alloc_L1 = _alloc("alloc_L1", "shared.l1", "the L1 buffer of a Cube core")
+alloc_L0A = _alloc("alloc_L0A", "local.l0a", "L0A, the left operand of the Cube")
+alloc_L0B = _alloc("alloc_L0B", "local.l0b", "L0B, the right operand of the Cube")
+alloc_L0C = _alloc("alloc_L0C", "local.l0c", "L0C, the accumulator of the Cube")

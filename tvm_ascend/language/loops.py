@@ -3,16 +3,21 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from numbers import Integral
+from typing import Any
 
 import tvm
 from tvm import tirx
 from tvm.script import tirx as tvm_script
 
-from tvm_ascend.errors import ParallelOutsideKernel, StageCount
+from tvm_ascend.errors import NoThreads, ParallelOutsideKernel, StageCount
+from tvm_ascend.language.numbers import integer
+
+Bound = tvm.ir.Expr | int
 
 PARALLEL = "ascend.parallel"
 NUM_STAGES = "ascend.num_stages"
@@ -46,11 +51,54 @@ def collect_parallel_vars() -> Iterator[list]:
         _parallel_vars.reset(token)
 
 
-def Parallel(*extents: tvm.ir.Expr | int):
+def _loop(op: str, build: Any, start: Bound, stop: Bound | None, **rest: Any):
+    start = integer(op, "the extent" if stop is None else "the first bound", start)
+    stop = None if stop is None else integer(op, "the end", stop)
+    return build(start, stop, **rest)
+
+
+def _ordered(name: str):
+    build = getattr(tvm_script, name)
+
+    @functools.wraps(build)
+    def loop(start: Bound, stop: Bound | None = None, *, step: Bound | None = None, **rest: Any):
+        step = None if step is None else integer(f"T.{name}", "the step", step)
+        return _loop(f"T.{name}", build, start, stop, step=step, **rest)
+
+    return loop
+
+
+serial = _ordered("serial")
+unroll = _ordered("unroll")
+vectorized = _ordered("vectorized")
+parallel = _ordered("parallel")
+
+
+def _extent(op: str, extent: Any) -> Any:
+    if isinstance(extent, tuple):
+        return tuple(integer(op, "a bound", e) for e in extent)
+    return integer(op, "an extent", extent)
+
+
+@functools.wraps(tvm_script.grid)
+def grid(*extents: Bound | tuple[Bound, Bound], **rest: Any):
+    return tvm_script.grid(*(_extent("T.grid", e) for e in extents), **rest)
+
+
+@functools.wraps(tvm_script.launch_thread)
+def launch_thread(thread: tirx.IterVar | str, extent: Bound):
+    tag = thread if isinstance(thread, str) else str(thread.thread_tag)
+    if not tag.startswith("blockIdx."):
+        raise NoThreads(tag, None)  # the statement that is made of it has the line of the grid
+    return tvm_script.launch_thread(thread, integer("T.launch_thread", "the extent", extent))
+
+
+def Parallel(*extents: Bound):
     """Loop over elements with no order between iterations: ``for i, j in T.Parallel(m, n)``.
 
     ``T.atomic_add`` inside is a reduction.
     """
+    extents = tuple(_extent("T.Parallel", e) for e in extents)
     if len(extents) == 1:
         return tvm_script.serial(0, extents[0], annotations={PARALLEL: 1})
     found = _parallel_vars.get()
@@ -61,11 +109,10 @@ def Parallel(*extents: tvm.ir.Expr | int):
     return frame
 
 
-def Pipelined(start: tvm.ir.Expr | int, stop: tvm.ir.Expr | int | None = None, num_stages: int = 2):
+def Pipelined(start: Bound, stop: Bound | None = None, num_stages: int = 2):
     """Loop whose copies overlap with the compute of other iterations, ``num_stages`` deep."""
-    integer = isinstance(num_stages, Integral) and not isinstance(num_stages, bool)
-    if not integer or not 1 <= num_stages <= MAX_STAGES:
+    whole = isinstance(num_stages, Integral) and not isinstance(num_stages, bool)
+    if not whole or not 1 <= num_stages <= MAX_STAGES:
         raise StageCount(num_stages, MAX_STAGES)
-    if stop is None:
-        start, stop = 0, start
-    return tvm_script.serial(start, stop, annotations={NUM_STAGES: int(num_stages)})
+    stages = {NUM_STAGES: int(num_stages)}
+    return _loop("T.Pipelined", tvm_script.serial, start, stop, annotations=stages)

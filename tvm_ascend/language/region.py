@@ -17,6 +17,7 @@ from tvm_ascend.errors import (
     RowShorterThanTile,
     ShapeMismatch,
 )
+from tvm_ascend.language.numbers import integer
 from tvm_ascend.sym import Analyzer
 
 
@@ -37,6 +38,9 @@ def region_of(op: str, name: str, value: Any) -> TensorRegion:
             raise EmptyShape(f"`{value.name}`", tuple(value.ty.shape), None)
         return tirx.BufferRegion(value, [Range(0, n) for n in value.ty.shape])
     if isinstance(value, TensorRegion):
+        for part in value.region:
+            integer(f"T.{op}", f"a bound of `{value.source.name}`", part.min)
+            integer(f"T.{op}", f"an extent of `{value.source.name}`", part.extent)
         simplify = Analyzer().simplify  # of a slice `i * 16 : (i + 1) * 16`
         ranges = [Range.from_min_extent(r.min, simplify(r.extent)) for r in value.region]
         for axis, (part, size) in enumerate(zip(ranges, value.source.ty.shape, strict=True)):
@@ -47,6 +51,8 @@ def region_of(op: str, name: str, value: Any) -> TensorRegion:
                     raise IndexOutside(value.source.name, axis, low, low + length - 1, most)
         return tirx.BufferRegion(value.source, ranges)
     if isinstance(value, TensorLoad):
+        for index in value.indices:
+            integer(f"T.{op}", f"an index of `{value.source.name}`", index)
         return tirx.BufferRegion(value.source, [Range.from_min_extent(i, 1) for i in value.indices])
     raise OperandExpected(op, name, value)
 

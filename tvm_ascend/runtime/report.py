@@ -81,7 +81,12 @@ class Report:
     bytes : bytes moved by path, for example ``gm_to_ub``.
     instructions : number of executed instructions by name.
     bank_conflicts : Vector cycles of all cores lost to bank conflicts of UB, by site.
-    hbm_cycles : what HBM takes for the bytes that are in no cache; no launch is shorter.
+    hbm_cycles : what HBM takes for all that it delivered and took; no launch is shorter.
+    l2 : bytes by what happened to them: ``hit_bytes`` and ``miss_bytes`` of reads,
+        ``written_bytes`` that went to L2, ``hbm_read_bytes`` for the misses (whole lines where a
+        run starts inside 32 bytes), ``hbm_written_bytes`` that made room.
+    in_flight : cycles in which each pipe had an instruction whose result was not there yet, by
+        core; what the chip's profiler calls the time of a pipe.
     printed : what the kernel printed, in the order of cores and statements.
     hazards : what the checker found (empty when ``SimOptions.strict``, which raises instead).
     redundant : with ``SimOptions.redundant`` the flags and barriers that order nothing in this run,
@@ -101,6 +106,8 @@ class Report:
     printed: Sequence[Printed] = ()
     bank_conflicts: Mapping[int, int] = field(default_factory=dict)
     hbm_cycles: int = 0
+    l2: Mapping[str, int] = field(default_factory=dict)
+    in_flight: Mapping[int, Mapping[str, int]] = field(default_factory=dict)
     core_names: Mapping[int, str] = field(default_factory=dict)
     redundant: Sequence[RedundantSync] = ()
 
@@ -242,5 +249,7 @@ def read_report(raw: str, program: Mapping) -> Report:
         events=data.get("trace") or (),
         bank_conflicts=dict(data["bank_conflicts"]),
         hbm_cycles=data["hbm_cycles"],
+        l2=data["l2"],
+        in_flight={c["id"]: c["in_flight"] for c in data["cores"]},
         core_names={c["id"]: c["name"] for c in data["cores"]},
     )

@@ -151,6 +151,7 @@ class Model:
             self.constants[cores] = self.chip.timing_constants("AIC", cores)
         k = self.constants[cores]
         pipes = self.busy(tile, cores, k)
+        pipes["MTE2"] += self.missing(k) / (cores * waves)
         steps, loads = ceildiv(p.k, tile.tile_k0), ceildiv(p.k, tile.tile_k)
         fill, use = pipes["MTE1"] / steps, pipes["M"] / steps
         latency = k["LOAD_DATA_LATENCY"] + k["MMAD_LATENCY"]
@@ -199,6 +200,13 @@ class Model:
             "M": steps * (k["MMAD_ISSUE"] + sync) + row_fractals * col_fractals * depth,
             "FIX": max(rows * cols / k["FIXPIPE_ELEMENTS_PER_CYCLE"], write),
         }
+
+    def missing(self, k: Mapping[str, float]) -> float:
+        """Cycles that all loads together take longer because every operand is not in L2 once."""
+        p = self.problem
+        operands = p.batch * p.k * (p.m + p.n) * p.itemsize
+        slower = 1 / k["GM_MISS_BYTES_PER_CYCLE"] - 1 / k["GM_READ_BYTES_PER_CYCLE"]
+        return operands * max(0.0, slower)
 
     def versions(self, tile: Tile, waves: int, memory: str) -> int:
         """How many copies the loop over output tiles keeps of what it has in a memory."""

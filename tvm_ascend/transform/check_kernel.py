@@ -8,28 +8,37 @@ import math
 import tvm
 import tvm_ffi
 from tvm import tirx
+from tvm.ir import TensorLoad
 from tvm.s_tir import SBlock
 
 from tvm_ascend.errors import (
     DynamicTile,
     EmptyShape,
+    GridDtype,
     GridTooLarge,
+    IntegerExpected,
     NotAnInstruction,
+    NoVectors,
     RawPointer,
     ScalarCodeError,
     ScalarParameter,
     UnknownScope,
     at,
 )
+from tvm_ascend.isa.dtypes import is_float, is_int
+from tvm_ascend.isa.instr import Instr
+from tvm_ascend.isa.table import TABLE
 from tvm_ascend.language.ops import key_of
 from tvm_ascend.layout.scope import SPACE_OF_SCOPE, UNPLACED_SCOPES
 from tvm_ascend.transform.access import constant
 
-_MAX_BLOCKS = 2**31 - 1
+_INDEX_BITS = 32
+_MAX_BLOCKS = 2 ** (_INDEX_BITS - 1) - 1
 _ARITHMETIC = (
     *(tirx.Add, tirx.Sub, tirx.Mul, tirx.Div, tirx.Mod, tirx.FloorDiv, tirx.FloorMod),
     *(tirx.Min, tirx.Max),
 )
+_TEXTS = ("text", "typename")
 _JUMPS = ("break_loop", "continue_loop")
 
 
@@ -51,7 +60,7 @@ def check_kernel(func: tirx.PrimFunc) -> None:
             (tirx.Evaluate, _check_evaluate),
         ],
     )
-    _check_bools(func.body)
+    _check_expressions(func.body)
     _check_grid(func.body)
 
 
@@ -87,35 +96,89 @@ def _refuse(what: str, span: tvm.ir.Span | None) -> None:
 
 def _check_evaluate(stmt: tirx.Evaluate) -> None:
     value = stmt.value
-    if not isinstance(value, tvm.ir.Call) or key_of(value) is not None:
+    if not isinstance(value, tvm.ir.Call):
+        return
+    if (key := key_of(value)) is not None:
+        if key in TABLE:
+            _check_parameters(TABLE[key], value, stmt.span)
         return
     name = getattr(value.op, "name", str(value.op)).rpartition(".")[2]
     if name not in _JUMPS:
         _refuse(str(value), stmt.span)
 
 
-def _check_bools(body: tirx.Stmt) -> None:
+def _check_parameters(row: Instr, call: tvm.ir.Call, span: tvm.ir.Span | None) -> None:
+    """Numbers of an instruction are integers, except those that are elements."""
+    for param, value in zip(row.params, call.args[len(row.operands) :], strict=True):
+        number = not param.values and param.type not in (*row.types, *_TEXTS)
+        if number and not _is_integer(value):
+            raise IntegerExpected(f"T.ascend.{row.key}", f"`{param.name}`", value, span)
+
+
+def _is_integer(value: tvm.ir.Expr) -> bool:
+    typed = isinstance(value.ty, tvm.ir.PrimType)
+    return typed and (is_int(str(value.ty.dtype)) or str(value.ty.dtype) == "bool")
+
+
+def _check_expressions(body: tirx.Stmt) -> None:
+    """Refuse arithmetic of bools, indices that are no integers, and vectors."""
     spans = [body.span]
 
     def statement(stmt: tirx.Stmt) -> None:
         spans.append(stmt.span)
+
+    def store(stmt: tirx.BufferStore) -> None:
+        spans.append(stmt.span)
+        for index in stmt.indices:
+            _check_index(stmt.buffer, index, stmt.span)
+
+    def load(expr: TensorLoad) -> None:
+        for index in expr.indices:
+            _check_index(expr.source, index, expr.span or spans[-1])
+
+    def vector(expr: tvm.ir.Expr) -> None:
+        raise NoVectors(str(expr), spans[-1])
 
     def arithmetic(expr: tvm.ir.Expr) -> None:
         if str(expr.ty.dtype) == "bool":
             what = f"{type(expr).__name__.lower()} of bool"
             raise ScalarCodeError(what, str(expr), spans[-1])
 
-    tvm_ffi.structural_walk(body, [(_ARITHMETIC, arithmetic), (tirx.Stmt, statement)], order="pre")
+    rules = [
+        (_ARITHMETIC, arithmetic),
+        ((tirx.Ramp, tirx.Broadcast, tirx.Shuffle), vector),
+        (tirx.BufferStore, store),
+        (TensorLoad, load),
+        (tirx.Stmt, statement),
+    ]
+    tvm_ffi.structural_walk(body, rules, order="pre")
+
+
+def _check_index(buffer: tvm.ir.Var, index: tvm.ir.Expr, span: tvm.ir.Span | None) -> None:
+    if is_float(str(index.ty.dtype)):
+        raise IntegerExpected(f"`{buffer.name}`", "an index", index, span)
 
 
 def _check_grid(body: tirx.Stmt) -> None:
     extents, spans = [], []
 
-    def attribute(stmt: tirx.AttrStmt) -> None:
-        if stmt.attr_key == "thread_extent" and constant(stmt.value) is not None:
-            extents.append(constant(stmt.value))
-            spans.append(stmt.span)
+    def dimension(extent: tvm.ir.Expr, span: tvm.ir.Span | None) -> None:
+        size = constant(extent)
+        if size is None and extent.ty.dtype.bits > _INDEX_BITS:
+            raise GridDtype(extent, str(extent.ty.dtype), span)
+        if size is not None:
+            extents.append(size)
+            spans.append(span)
 
-    tvm_ffi.structural_walk(body, [(tirx.AttrStmt, attribute)], order="pre")
+    def attribute(stmt: tirx.AttrStmt) -> None:
+        if stmt.attr_key == "thread_extent":
+            dimension(stmt.value, stmt.span)
+
+    def loop(stmt: tirx.For) -> None:
+        if stmt.thread_binding is not None:
+            dimension(stmt.extent, stmt.span)
+
+    rules = [(tirx.AttrStmt, attribute), (tirx.For, loop)]
+    tvm_ffi.structural_walk(body, rules, order="pre")
     if math.prod(extents) > _MAX_BLOCKS:
         raise GridTooLarge(tuple(extents), _MAX_BLOCKS, next(filter(at, spans), None))

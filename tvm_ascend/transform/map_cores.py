@@ -48,6 +48,7 @@ class _Axis:
     """One dimension of the grid."""
 
     var: tvm.ir.Var
+    low: tvm.ir.Expr | int
     extent: tvm.ir.Expr
     tag: str
     span: tvm.ir.Span | None
@@ -56,10 +57,16 @@ class _Axis:
 def _thread_axis(stmt: object) -> _Axis | None:
     """Read a statement that is bound to a thread axis, in either of TIR's two forms."""
     if isinstance(stmt, tirx.AttrStmt) and stmt.attr_key == "thread_extent":
-        return _Axis(stmt.node.var, stmt.value, stmt.node.thread_tag, stmt.span)
+        return _Axis(stmt.node.var, 0, _counted(stmt.value), stmt.node.thread_tag, stmt.span)
     if isinstance(stmt, tirx.For) and stmt.thread_binding is not None:
-        return _Axis(stmt.loop_var, stmt.extent, stmt.thread_binding.thread_tag, stmt.span)
+        tag = stmt.thread_binding.thread_tag
+        return _Axis(stmt.loop_var, stmt.min, _counted(stmt.extent), tag, stmt.span)
     return None
+
+
+def _counted(extent: tvm.ir.Expr) -> tvm.ir.Expr:
+    """Blocks are counted in int32, whatever the dtype of a constant."""
+    return tirx.IntImm("int32", int(extent)) if isinstance(extent, tirx.IntImm) else extent
 
 
 def _peel(body: tirx.Stmt) -> tuple[list[_Axis], tirx.Stmt]:
@@ -98,7 +105,11 @@ def _points(grid: list[_Axis], flat: tvm.ir.Expr) -> dict[tvm.ir.Var, tvm.ir.Exp
         points[axis.var] = tirx.floormod(flat, axis.extent)
         flat = tirx.floordiv(flat, axis.extent)
     points[grid[-1].var] = flat
-    return {v: e if v.ty == e.ty else tirx.Cast(str(v.ty.dtype), e) for v, e in points.items()}
+    lows = {axis.var: axis.low for axis in grid}
+    return {
+        v: lows[v] + (e if v.ty == e.ty else tirx.Cast(str(v.ty.dtype), e))
+        for v, e in points.items()
+    }
 
 
 def _bound(var, extent, tag: str, body: tirx.Stmt, span: tvm.ir.Span | None) -> tirx.AttrStmt:

@@ -51,6 +51,11 @@ def _hide(body: tirx.Stmt) -> tirx.Stmt:
         node = mutator.default_mutate(node)
         return sym.hide(node) if opaque else node
 
+    def cast(node: tirx.Cast, mutator: Any):
+        opaque = sym.may_wrap(node)
+        node = mutator.default_mutate(node)
+        return sym.hide(node) if opaque else node
+
     def visible(node: Any, mutator: Any):
         """Indices and conditions are not what becomes an element."""
         nonlocal values
@@ -83,6 +88,7 @@ def _hide(body: tirx.Stmt) -> tirx.Stmt:
 
     rules = [
         (sym.OPERATIONS, operation),
+        (tirx.Cast, cast),
         (tirx.BufferStore, store),
         (TensorLoad, load),
         (tirx.Select, select),

@@ -100,18 +100,19 @@ class SimulatorRunner(PyRunner):
         try:
             content = json.loads(Path(runner_input.artifact_path).read_text())
             executor = SimulatorExecutor(content["table"], content["control"])
-            args = [self._argument(info) for info in runner_input.args_info]
+            args = [self._argument(*item) for item in enumerate(runner_input.args_info)]
             report = executor.launch(args, TIMING_ONLY)
         except Exception as error:  # one candidate must not end the search
             return RunnerResult(None, reason_of(error))
         return RunnerResult([report.time_us * 1e-6], None)
 
-    def _argument(self, info):
-        """A tensor of zeros: timing does not look at values, only at addresses."""
+    def _argument(self, position: int, info):
+        """A tensor of zeros: timing does not look at values, only at which bytes are the same."""
         assert isinstance(info, TensorInfo), f"cannot make an argument for {info}"
-        key = (str(info.dtype), tuple(int(extent) for extent in info.shape))
+        dtype, shape = str(info.dtype), tuple(int(extent) for extent in info.shape)
+        key = (position, dtype, shape)
         if key not in self._tensors:
-            self._tensors[key] = tvm.runtime.tensor(np.zeros(key[1], key[0]))
+            self._tensors[key] = tvm.runtime.tensor(np.zeros(shape, dtype))
         return self._tensors[key]
 
 
