@@ -310,6 +310,17 @@ class NoVectors(AscendError):
         )
 
 
+class ExpressionTooDeep(AscendError):
+    """An expression that is nested too deep for the compiler."""
+
+    def __init__(self, most: int, span: object) -> None:
+        super().__init__(
+            f"{place(span)}the value stored here is nested more than {most} operations deep, the "
+            "most that the compiler follows. Store part of it in a tile or tensor of its own, or "
+            "write a loop."
+        )
+
+
 class LoopStep(AscendError):
     """A loop whose step is not known, or does not count up."""
 
