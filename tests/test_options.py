@@ -25,6 +25,12 @@ from tvm_ascend.errors import BadTile, OptionError, PathNotWritable, UnknownExec
         (Options, {"cann": 8.3}),
         (Options, {"cann": "abc"}),
         (Options, {"cann": "7.0"}),
+        (Options, {"cann": "٨.٣"}),
+        (Options, {"cann": "99999999999999999999.0"}),
+        (Options, {"overrides": {"tile_m": np.bool_(True)}}),
+        (Options, {"overrides": {3: 3}}),
+        (SimOptions, {"block": np.int64(-1)}),
+        (SimOptions, {"core": True}),
         (Options, {"cache": "yes"}),
         (SimOptions, {"strict": "maybe"}),
         (SimOptions, {"dma": "slow"}),
@@ -83,3 +89,10 @@ def test_a_timeline_that_cannot_be_written_names_the_path(tmp_path):
     a = np.ones((16, 16), "float16")
     with pytest.raises(PathNotWritable, match=re.escape(str(tmp_path))):
         kernel.profile(a, a).trace(tmp_path)
+
+
+def test_integers_of_numpy_are_integers():
+    options = Options(overrides={"num_stages": np.int64(2)})
+    assert options == Options(overrides={"num_stages": 2})
+    assert type(options.overrides["num_stages"]) is int
+    assert type(SimOptions(block=np.int32(1)).block) is int

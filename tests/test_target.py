@@ -13,7 +13,7 @@ from tvm.target import Target
 
 from tvm_ascend.errors import NotAnAscendTarget, UnknownChip, UnknownTarget
 from tvm_ascend.hw import CHECKED_CHIPS, CHIPS, DEFAULT_CHIP
-from tvm_ascend.target import MODEL_OF_TAG, as_target, chip_of, is_ascend
+from tvm_ascend.target import ALL_CHIPS, MODEL_OF_TAG, as_target, chip_of, is_ascend
 
 
 @T.prim_func
@@ -64,3 +64,10 @@ def test_other_target_is_refused():
         as_target("llvm")
     with pytest.raises(NotAnAscendTarget, match="carries no target"):
         chip_of(tirx.PrimFunc([], tirx.Evaluate(0)))
+
+
+def test_every_model_that_is_taken_is_known():
+    with pytest.raises(UnknownChip) as caught:
+        as_target({"kind": "ext_dev", "keys": ["ascend", "npu"], "device": "ascend", "model": "9"})
+    for model in ALL_CHIPS:
+        assert f" {model}," in str(caught.value) or f" {model}." in str(caught.value)

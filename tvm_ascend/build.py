@@ -22,6 +22,7 @@ from tvm_ascend.errors import (
     NotAKernelError,
     SymbolicShapeError,
     UnknownExecutorError,
+    compiling,
 )
 from tvm_ascend.options import Options, SimOptions, options_or_default, require
 from tvm_ascend.pipeline import lower
@@ -234,15 +235,18 @@ def _generate(
 ) -> Artifact:
     """Run both code generators on a final function."""
     chip = chip_of(final)
-    program = build_program(final, chip, unmatched_flags(final))
+    name = str(final.attrs["global_symbol"])
+    with compiling(name):
+        program = build_program(final, chip, unmatched_flags(final))
+        source = emit(final, options.cann)
     written = written_params(final)
     params = tuple(replace(p, written=i in written) for i, p in enumerate(params))
     return Artifact(
-        name=str(final.attrs["global_symbol"]),
+        name=name,
         chip=chip.name,
         params=params,
         stages=stages,
-        source=emit(final, options.cann),
+        source=source,
         table=program.table,
         control=tvm.ir.save_json(program.control),
         rule=choices.rule,

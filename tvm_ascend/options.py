@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from numbers import Integral
 from typing import Literal, get_args
 
 from tvm_ascend.errors import OptionError
@@ -13,7 +14,7 @@ from tvm_ascend.isa.cann import OLDEST_CANN, version
 
 Executor = Literal["simulator", "twin", "npu"]
 Dma = Literal["eager", "late"]
-_CANN = re.compile(r"\d+\.\d+")
+_CANN = re.compile(r"[0-9]{1,4}\.[0-9]{1,4}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,9 +58,10 @@ class SimOptions:
         _choose("dma", self.dma, get_args(Dma))
         for name, number in (("block", self.block), ("core", self.core)):
             if number is not None:
-                require(name, number, int, "a number from 0, or None")
+                require(name, number, Integral, "a number from 0, or None")
                 if number < 0:
                     raise OptionError(name, number, "a number from 0, or None")
+                object.__setattr__(self, name, int(number))
         if self.block is not None and self.core is not None:
             raise OptionError("core", self.core, f"None where `block` is given, here {self.block}")
 
@@ -109,11 +111,12 @@ class Options:
         _choose("executor", self.executor, get_args(Executor))
         require("sim", self.sim, SimOptions, "a SimOptions")
         require("overrides", self.overrides, Mapping, "a mapping of names to integers")
-        object.__setattr__(self, "overrides", Overrides(self.overrides))
         for name, value in self.overrides.items():
-            integer = isinstance(value, int) and not isinstance(value, bool)
+            integer = isinstance(value, Integral) and not isinstance(value, bool)
             if not isinstance(name, str) or not integer:
                 raise OptionError(f"overrides[{name!r}]", value, "an integer")
+        plain = Overrides({name: int(value) for name, value in self.overrides.items()})
+        object.__setattr__(self, "overrides", plain)
         allowed = f'a version such as "{OLDEST_CANN}" or later'
         require("cann", self.cann, str, allowed)
         if not _CANN.fullmatch(self.cann) or version(self.cann) < version(OLDEST_CANN):
@@ -135,7 +138,7 @@ def options_or_default(given: Options | None) -> Options:
 
 def require(name: str, value: object, kind: type | tuple[type, ...], allowed: str) -> None:
     """Refuse a value of another kind; True and False are no integers."""
-    truth = isinstance(value, bool) and kind is int
+    truth = isinstance(value, bool) and kind in (int, Integral)
     if truth or not isinstance(value, kind):
         raise OptionError(name, value, allowed)
 

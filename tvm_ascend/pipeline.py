@@ -21,6 +21,7 @@ from tvm_ascend.transform.check_kernel import check_kernel, name_of
 from tvm_ascend.transform.choices import decisions_of, with_overrides
 from tvm_ascend.transform.clean_cache import CleanCache
 from tvm_ascend.transform.clip_tiles import ClipTiles
+from tvm_ascend.transform.drop_unused import DropUnused
 from tvm_ascend.transform.expand_math import ExpandMath
 from tvm_ascend.transform.fold_fill import FoldFill
 from tvm_ascend.transform.hoist_copies import HoistCopies
@@ -43,7 +44,15 @@ from tvm_ascend.transform.unit_steps import UnitSteps
 
 STAGES: dict[str, tuple[Callable[[], tvm.ir.transform.Pass], ...]] = {
     "input": (),
-    "tiled": (NameDepths, CheckBounds, KeepPaddingOut, SinkTiles, MapCores, HoistCopies),
+    "tiled": (
+        NameDepths,
+        DropUnused,
+        CheckBounds,
+        KeepPaddingOut,
+        SinkTiles,
+        MapCores,
+        HoistCopies,
+    ),
     "scoped": (StageOperands, InferScope),
     "fractal": (FoldFill, ClipTiles, InferLayout),
     "vectorized": (ExpandMath, SelectInstructions, BoolsAsBytes),

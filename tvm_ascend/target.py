@@ -57,5 +57,5 @@ def chip_of(target_or_func: Target | PrimFunc) -> ChipSpec:
         raise NotAnAscendTarget(f"target {target.kind.name!r}")
     model = str(target.attrs.get("model", ""))
     if model not in ALL_CHIPS:
-        raise UnknownChip(model, list(CHIPS))
+        raise UnknownChip(model, list(ALL_CHIPS))
     return ALL_CHIPS[model]

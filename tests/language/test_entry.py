@@ -8,7 +8,7 @@ import tvm_ffi
 from tvm import tirx
 
 from tvm_ascend import language as T
-from tvm_ascend.errors import AtomicOnGlobal, ParallelOutsideKernel, ScriptError
+from tvm_ascend.errors import AtomicOnGlobal, ParallelOutsideKernel, ScriptError, SourceMissing
 
 M = 7
 
@@ -133,3 +133,14 @@ def test_prim_func_works_inside_a_module():
             A[0] = 1.0
 
     assert isinstance(Module["kernel"], tirx.PrimFunc)
+
+
+def test_a_kernel_without_source_is_told_to_be_in_a_file():
+    text = """
+@T.prim_func
+def kernel(A: T.Tensor((64,))):
+    with T.Kernel(1):
+        A[0] = 1.0
+"""
+    with pytest.raises(SourceMissing, match=r"`kernel` in <string> .* Put the kernel into"):
+        exec(text, {"T": T})

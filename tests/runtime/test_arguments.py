@@ -75,6 +75,10 @@ def test_without_out_idx_outputs_are_written_in_place():
         ((numbers(), numbers()), errors.ArgumentCountError, "with 2 arguments"),
         ((numbers("float64"),), errors.ArgumentTypeError, "float64 tensor"),
         (([1, 2],), errors.ArgumentTypeError, "a list"),
+        ((np.ma.array(numbers(), mask=True),), errors.MaskedArgument, r"x\.filled\(value\)"),
+        ((np.ma.array(numbers()),), errors.MaskedArgument, "argument `A`"),
+        ((np.float32(1),), errors.ArgumentTypeError, r"np\.asarray\(x, 'float32'\)"),
+        ((1.0,), errors.ArgumentTypeError, r"np\.asarray\(x, 'float32'\)"),
         ((np.zeros((4, 63), "float32"),), errors.ArgumentShapeError, r"\(4, 63\)"),
     ],
 )

@@ -3,6 +3,7 @@
 
 import numpy as np
 import pytest
+from tvm import te, tirx
 
 from tests.runtime.test_scalar_values import run_both
 from tvm_ascend import language as T
@@ -125,3 +126,18 @@ def test_an_index_that_is_narrowed():
     given = np.arange(256, dtype="float32")
     for found in run_both(kernel, given):
         np.testing.assert_array_equal(found, given[np.arange(300) % 256])
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "uint32", "uint64", "int8", "int16"])
+def test_constants_of_an_axis_wrap_around(dtype):
+    """An axis of one element is a constant, which TVM folds and refuses below 0."""
+
+    def wrapped(i):
+        axis = i.astype(dtype)
+        return (axis - tirx.const(3, dtype)) + tirx.const(100, dtype) * tirx.const(1, dtype) * axis
+
+    out = te.compute((1,), wrapped, name="out")
+    chosen = te.compute((1,), lambda i: tirx.Select(wrapped(i) > tirx.const(5, dtype), 1, 2))
+    for result, value in ((out, np.array(-3).astype(dtype)), (chosen, 2 - dtype.startswith("u"))):
+        for found in run_both(te.create_prim_func([result])):
+            np.testing.assert_array_equal(found, [value])

@@ -14,11 +14,14 @@ from tvm_ascend.errors import (
     WrongCore,
     WrongMemory,
 )
+from tvm_ascend.hw import CHIPS
+from tvm_ascend.target import as_target
 from tvm_ascend.transform.legalize import Legalize
 
 
 def run(func, core="AIV"):
-    return Legalize()(tvm.IRModule({"main": func.with_attr("ascend.core_type", core)}))["main"]
+    func = func.with_attr({"ascend.core_type": core, "target": as_target("ascend")})
+    return Legalize()(tvm.IRModule({"main": func}))["main"]
 
 
 def unary(count=64, index=0, dtype="float32", mode="CAST_RINT", trips=2, step=8):
@@ -106,3 +109,25 @@ def test_the_scalar_unit_does_not_reach_l1():
 def test_instructions_run_on_their_core():
     with pytest.raises(WrongCore, match=r"Cast cannot run on AIC, .* exists on AIV"):
         run(unary(), "AIC")
+
+
+@pytest.mark.parametrize(
+    ("statement", "free"),
+    [
+        (lambda: T.ascend.set_flag("V_MTE3", 99), CHIPS["910b1"].usable_event_ids),
+        (
+            lambda: T.ascend.cross_core_set_flag(2, "MTE3", 99),
+            CHIPS["910b1"].usable_cross_core_ids,
+        ),
+    ],
+    ids=["flag", "flag between cores"],
+)
+def test_flags_out_of_range_are_answered_with_those_that_are_free(statement, free):
+    """Ids above are the chip's or the library's own: the launch would refuse them next."""
+
+    @T.prim_func
+    def func():
+        T.evaluate(statement())
+
+    with pytest.raises(ParameterOutOfRange, match=rf"= 99; allowed is 0 to {free - 1}\b"):
+        run(func)

@@ -239,6 +239,26 @@ def test_a_damaged_database_is_named(tuned, matmul, chip, tmp_path):
         best(tmp_path, matmul)
 
 
+@pytest.mark.parametrize("file", ["database_tuning_record.json", "database_workload.json"])
+@pytest.mark.parametrize(
+    "line",
+    ["", "null", "[null, null]", "[0, null]", "[0, []]", "[0, [[[], []], [null], {}, []]]",
+     "[9, [[[], []], [1.0], {}, []]]", "[0, [[[null], []], [1.0], {}, []]]", "{}", "[", "[0, 1]"],
+)  # fmt: skip
+def test_a_line_that_is_no_record_is_refused_by_number(tuned, matmul, chip, tmp_path, file, line):
+    """TVM would take the process down over some of these."""
+    result, _ = tuned
+    directory = tmp_path / key(chip)
+    shutil.copytree(result.database, directory)
+    count = len((directory / file).read_text().splitlines())
+    with (directory / file).open("a") as opened:
+        opened.write(f"{line}\n")
+    with pytest.raises(errors.DamagedDatabase, match=rf"line {count + 1} of {file}"):
+        best(tmp_path, matmul)
+    with pytest.raises(errors.DamagedDatabase, match="Remove the damaged lines"):
+        tune(matmul, trials=1, work_dir=tmp_path, progress=False)
+
+
 def test_the_kernel_is_unchanged_by_its_name_and_target(tuned, matmul):
     result, _ = tuned
     assert best(result.work_dir, matmul.with_attr("global_symbol", "other")) == dict(

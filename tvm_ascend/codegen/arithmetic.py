@@ -9,6 +9,8 @@ every bit has left.
 
 from __future__ import annotations
 
+import operator
+
 import tvm
 import tvm_ffi
 from tvm import tirx
@@ -23,6 +25,16 @@ FLOORED = {tirx.FloorDiv: tirx.Div, tirx.FloorMod: tirx.Mod}
 DIVISIONS = (*FLOORED, *FLOORED.values())
 SHIFTS = (tirx.LShift, tirx.RShift)
 _COMPARISONS = (tirx.EQ, tirx.NE, tirx.LT, tirx.LE, tirx.GT, tirx.GE)
+
+_IN_FLOAT32 = (
+    *("erf", "log1p", "cosh", "acos", "acosh", "sinh", "asin", "asinh", "atan"),
+    *("atan2", "hypot", "copysign"),
+)
+"""Functions of the C library that it has for float32 alone; narrower floats are rounded after."""
+_SEVERAL = ("exp10", "tanh", "sigmoid", "tan", "atanh", "rsqrt")
+"""Functions that TVM lowers to several operations; of bfloat16 only the result is rounded."""
+
+_FOLDS = {tirx.Add: operator.add, tirx.Sub: operator.sub, tirx.Mul: operator.mul}
 
 _OPEN = 2**63 - 1
 """The analyzer's word for no upper bound."""
@@ -69,21 +81,82 @@ def shifts_within(analyzer: sym.Analyzer, shift) -> bool:
     return bound.min_value >= 0 and bound.max_value < tvm.DataType(dtype_of(shift)).bits
 
 
+def plain(stmt: tirx.Stmt) -> tirx.Stmt:
+    """Rewrite host code so that lowering for LLVM folds no constant that wraps and fuses no sum.
+
+    Runs before functions are lowered, and leaves to ``exact`` what those become.
+    """
+    rules = [(tirx.Add, _sum), ((tirx.Sub, tirx.Mul), _folded), (tirx.Cast, _cast)]
+    return tvm_ffi.structural_mutate(stmt, rules)
+
+
 def exact(stmt: tirx.Stmt) -> tirx.Stmt:
     """Rewrite a lowered host statement for LLVM."""
     rules = [((tirx.Add, tirx.Sub, tirx.Mul), _wrapped), (_COMPARISONS, _compared)]
     return tvm_ffi.structural_mutate(stmt, rules)
 
 
+def lowered_alone(call: Call):
+    """What TVM makes of a function for LLVM; in its arguments it would fuse products with sums."""
+    hidden: dict[tvm.ir.Var, tvm.ir.Expr] = {}
+
+    def named(value):
+        if isinstance(value, (tirx.IntImm, tirx.FloatImm, tvm.ir.StringImm)):
+            return value
+        var = tirx.Var(f"value_{len(hidden)}", dtype_of(value))
+        hidden[var] = value
+        return var
+
+    alone = Call(call.op, [named(a) for a in call.args], ret_ty=call.ty, span=call.span)
+    func = tirx.PrimFunc([], tirx.Evaluate(alone)).with_attr(
+        {"global_symbol": "scalar", "target": tvm.target.Target("llvm")}
+    )
+    lowered = tirx.transform.LowerIntrin()(tvm.IRModule({"scalar": func}))["scalar"].body.value
+    return tvm_ffi.structural_map(lowered, [(tvm.ir.Var, lambda v: hidden.get(v, v))])
+
+
 def lowered_call(call: Call):
-    """``fmod`` and ``likely``, the calls that TVM does not lower for LLVM, as others."""
+    """Calls that TVM does not lower for LLVM, or only of float32, as others."""
     name = call.op.name if isinstance(call.op, tvm.ir.Op) else ""
     if name.endswith(".likely"):
         return call.args[0]
-    if name != "tirx.fmod":
+    short, dtype = name.rpartition(".")[2], dtype_of(call)
+    alone = short in _IN_FLOAT32 and dtype != "float32"
+    several = short in _SEVERAL and dtype == "bfloat16"
+    if not (alone or several or short == "fmod"):
         return call
     values = [tirx.Cast("float32", a) for a in call.args]
-    return tirx.Cast(dtype_of(call), tirx.call_pure_extern("float32", "fmodf", *values))
+    if short == "fmod":
+        return tirx.Cast(dtype, tirx.call_pure_extern("float32", "fmodf", *values))
+    return tirx.Cast(dtype, Call(call.op, values, ret_ty="float32"))
+
+
+def _sum(node, mutator):
+    """A product in a sum of floats is rounded by itself: behind a cast it is not seen."""
+    if not is_float(dtype_of(node)):
+        return _folded(node, mutator)
+    a, b = (mutator.mutate(e) for e in (node.a, node.b))
+    return tirx.Add(*(tirx.Cast(e.ty, e) if isinstance(e, tirx.Mul) else e for e in (a, b)))
+
+
+def _folded(node, mutator):
+    """Constants wrap around here; TVM refuses those that its dtype does not hold."""
+    a, b, dtype = mutator.mutate(node.a), mutator.mutate(node.b), dtype_of(node)
+    if not (is_int(dtype) and isinstance(a, tirx.IntImm) and isinstance(b, tirx.IntImm)):
+        return type(node)(a, b)
+    return _constant(_FOLDS[type(node)](int(a.value), int(b.value)), dtype)
+
+
+def _cast(node, mutator):
+    value, dtype = mutator.mutate(node.value), dtype_of(node)
+    if is_int(dtype) and isinstance(value, tirx.IntImm):
+        return _constant(int(value.value), dtype)
+    return tirx.Cast(node.ty, value)
+
+
+def _constant(value: int, dtype: str) -> tirx.IntImm:
+    low, bits = int(tirx.min_value(dtype).value), tvm.DataType(dtype).bits
+    return tirx.IntImm(dtype, (value - low) % 2**bits + low)
 
 
 def _wrapped(node, mutator):

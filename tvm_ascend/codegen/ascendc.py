@@ -237,6 +237,7 @@ class _Emitter:
             self._stmt(node.body)
             return
         self._comment(node.span)
+        self.printer.span = node.span
         if isinstance(node, tirx.For):
             self._for(node)
         elif isinstance(node, tirx.While):

@@ -17,6 +17,7 @@ from tvm_ascend import sym
 from tvm_ascend.codegen.arithmetic import (
     DIVISIONS,
     SHIFTS,
+    lowered_alone,
     lowered_call,
     may_fault,
     shifts_within,
@@ -231,6 +232,7 @@ class ExprPrinter:
     ) -> None:
         self._names, self._load, self._analyzer = names, load, analyzer
         self.used: set[str] = set()
+        self.span: tvm.ir.Span | None = None  # of the statement that is printed
 
     def text(self, expr, least: int = 0) -> str:
         """The expression, in parentheses when it binds less tightly than ``least``."""
@@ -275,7 +277,7 @@ class ExprPrinter:
             return self._helper("Choose", expr, [self.text(expr.condition), *arms])
         if isinstance(expr, Call):
             return self._call(expr)
-        raise ScalarCodeError(kind.__name__, str(expr), expr.span)
+        raise ScalarCodeError(kind.__name__, str(expr), expr.span or self.span)
 
     def _literal(self, expr) -> tuple[str, int]:
         dtype = dtype_of(expr)
@@ -360,13 +362,15 @@ class ExprPrinter:
             return f"__builtin_isnan({self._wide(expr.args[0])})", _PRIMARY
         if name == "call_llvm_pure_intrin":
             if _unknown(expr):
-                raise ScalarCodeError(_intrinsic_name(expr.args[0]), str(expr), expr.span)
+                raise ScalarCodeError(
+                    _intrinsic_name(expr.args[0]), str(expr), expr.span or self.span
+                )
             return self._library(_FUNCTIONS[_intrinsic_name(expr.args[0])], expr)
         if name == "call_pure_extern":
             return self._library(str(expr.args[0].value).removesuffix("f"), expr)
-        lowered = _lower(expr)
+        lowered = lowered_alone(expr)
         if isinstance(lowered, Call) and (lowered.op.same_as(expr.op) or _unknown(lowered)):
-            raise ScalarCodeError(name, str(expr), expr.span)
+            raise ScalarCodeError(name, str(expr), expr.span or self.span)
         return self._print(lowered)
 
     def _library(self, name: str, expr: Call) -> tuple[str, int]:
@@ -387,11 +391,3 @@ def _unknown(call: Call) -> bool:
     if name == "call_llvm_intrin":
         return True
     return name == "call_llvm_pure_intrin" and _intrinsic_name(call.args[0]) not in _FUNCTIONS
-
-
-def _lower(call: Call):
-    """What TVM makes of a function for LLVM, so that both executors compute the same."""
-    func = tirx.PrimFunc([], tirx.Evaluate(call)).with_attr(
-        {"global_symbol": "scalar", "target": tvm.target.Target("llvm")}
-    )
-    return tirx.transform.LowerIntrin()(tvm.IRModule({"scalar": func}))["scalar"].body.value

@@ -22,6 +22,7 @@ from tvm_ascend.codegen.arithmetic import (
     exact,
     lowered_call,
     may_fault,
+    plain,
     shifts_within,
     truncates,
 )
@@ -135,6 +136,7 @@ def _param(var: tirx.Var) -> dict:
 
 def _lower(control: tirx.PrimFunc) -> tvm.IRModule:
     """Lower for LLVM; nothing here simplifies, for that may copy an element load and its cycles."""
+    control = control.with_body(plain(control.body))
     lowered = tirx.transform.LowerIntrin()(tvm.IRModule({"control": control}))["control"]
     mod = tvm.IRModule({"control": lowered.with_body(exact(lowered.body))})
     passes = [

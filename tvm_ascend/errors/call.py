@@ -29,6 +29,16 @@ class ArgumentTypeError(AscendError):
         )
 
 
+class MaskedArgument(AscendError):
+    """A numpy array with a mask, which a kernel would not see."""
+
+    def __init__(self, kernel: str, name: str) -> None:
+        super().__init__(
+            f"argument `{name}` of `{kernel}` is a masked array; kernels take plain arrays and "
+            "compute every element, masked or not. Pass x.filled(value) or x.data."
+        )
+
+
 class ArgumentShapeError(AscendError):
     """An argument whose shape is not the kernel's."""
 

@@ -17,6 +17,17 @@ class ScriptError(AscendError):
         )
 
 
+class SourceMissing(AscendError):
+    """A kernel whose source text cannot be read."""
+
+    def __init__(self, name: str, file: str) -> None:
+        super().__init__(
+            f"the source of kernel `{name}` in {file} cannot be read, and kernels are parsed from "
+            "their source; allowed are functions in a file or a notebook cell, not in exec, "
+            "python -c or standard input. Put the kernel into a file and import it."
+        )
+
+
 class OperandExpected(AscendError):
     """A tile operation was given something that is no buffer, slice or element."""
 
@@ -307,6 +318,17 @@ class NoVectors(AscendError):
             f"{place(span)}`{text}` is a vector; vectors are not supported in expressions, where "
             "every value is one element. Write a loop over the elements, T.Parallel, which the "
             "compiler turns into vector instructions."
+        )
+
+
+class ExpressionTooDeep(AscendError):
+    """An expression that is nested too deep for the compiler."""
+
+    def __init__(self, most: int, span: object) -> None:
+        super().__init__(
+            f"{place(span)}the value stored here is nested more than {most} operations deep, the "
+            "most that the compiler follows. Store part of it in a tile or tensor of its own, or "
+            "write a loop."
         )
 
 

@@ -11,4 +11,4 @@ OLDEST_CANN = "8.3"
 
 def version(text: str) -> tuple[int, ...]:
     """The numbers of a version, major and minor; of a text without any an empty tuple."""
-    return tuple(int(part) for part in re.findall(r"\d+", text)[:2])
+    return tuple(int(part) for part in re.findall(r"[0-9]+", text)[:2])

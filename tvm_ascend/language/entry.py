@@ -16,7 +16,7 @@ from tvm.error import DiagnosticError
 from tvm.script.parser._core import Parser, dispatch, doc, parse
 from tvm.script.parser.core.utils import get_func_nonlocals, is_defined_in_class
 
-from tvm_ascend.errors import AscendError, ScriptError
+from tvm_ascend.errors import AscendError, ScriptError, SourceMissing
 from tvm_ascend.language.loops import PARALLEL, collect_parallel_vars
 from tvm_ascend.language.numbers import integer
 
@@ -109,7 +109,15 @@ def _check_range(parser: Parser, node: doc.For) -> None:
     _visit_for(parser, node)
 
 
+def _check_source(func: FunctionType) -> None:
+    try:
+        inspect.getsource(func)
+    except OSError:
+        raise SourceMissing(func.__name__, func.__code__.co_filename) from None
+
+
 def _parse(func: FunctionType, frame: FrameType, check_well_formed: bool) -> tirx.PrimFunc:
+    _check_source(func)
     names = _captured(func, frame)
     func = _without_text_annotations(func)
     token = _ours.set(True)

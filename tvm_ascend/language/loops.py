@@ -7,6 +7,7 @@ import functools
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from numbers import Integral
 from typing import Any
 
 import tvm
@@ -110,7 +111,8 @@ def Parallel(*extents: Bound):
 
 def Pipelined(start: Bound, stop: Bound | None = None, num_stages: int = 2):
     """Loop whose copies overlap with the compute of other iterations, ``num_stages`` deep."""
-    if not isinstance(num_stages, int) or not 1 <= num_stages <= MAX_STAGES or num_stages is True:
+    whole = isinstance(num_stages, Integral) and not isinstance(num_stages, bool)
+    if not whole or not 1 <= num_stages <= MAX_STAGES:
         raise StageCount(num_stages, MAX_STAGES)
-    stages = {NUM_STAGES: num_stages}
+    stages = {NUM_STAGES: int(num_stages)}
     return _loop("T.Pipelined", tvm_script.serial, start, stop, annotations=stages)

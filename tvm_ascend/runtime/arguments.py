@@ -19,6 +19,7 @@ from tvm_ascend.errors import (
     ArgumentRangeError,
     ArgumentShapeError,
     ArgumentTypeError,
+    MaskedArgument,
     OutIndexError,
 )
 from tvm_ascend.isa.dtypes import is_float
@@ -107,7 +108,11 @@ def _tensor(kernel: str, param: ParamInfo, value: Any) -> tvm_ffi.Tensor:
     """A DLPack view without a copy where the tensor is contiguous."""
     if not hasattr(value, "__dlpack__"):
         expected = f"{param.dtype} tensors (numpy, torch, tvm; anything with DLPack)"
+        if isinstance(value, (bool, int, float, np.generic)):
+            expected += f", and a number becomes one by np.asarray(x, {param.dtype!r})"
         raise ArgumentTypeError(kernel, param.name, f"a {type(value).__name__}", expected)
+    if isinstance(value, np.ma.MaskedArray):
+        raise MaskedArgument(kernel, param.name)
     dtype = str(value.dtype).removeprefix("torch.")
     if dtype != param.dtype:
         raise ArgumentTypeError(kernel, param.name, f"a {dtype} tensor", param.dtype)

@@ -11,9 +11,11 @@ from tvm import tirx
 from tvm.ir import TensorLoad
 from tvm.s_tir import SBlock
 
+from tvm_ascend import sym
 from tvm_ascend.errors import (
     DynamicTile,
     EmptyShape,
+    ExpressionTooDeep,
     GridDtype,
     GridTooLarge,
     IntegerExpected,
@@ -33,6 +35,8 @@ from tvm_ascend.layout.scope import SPACE_OF_SCOPE, UNPLACED_SCOPES
 from tvm_ascend.transform.access import constant
 
 _INDEX_BITS = 32
+# Passes recurse in Python, up to five frames a level, and Python allows a thousand in all.
+_MAX_DEPTH = 128
 _MAX_BLOCKS = 2 ** (_INDEX_BITS - 1) - 1
 _ARITHMETIC = (
     *(tirx.Add, tirx.Sub, tirx.Mul, tirx.Div, tirx.Mod, tirx.FloorDiv, tirx.FloorMod),
@@ -51,6 +55,7 @@ def check_kernel(func: tirx.PrimFunc) -> None:
             raise RawPointer(param.name, name_of(func), func.span)
         elif str(param.ty.dtype) == "bfloat16":  # no host passes one
             raise ScalarParameter(param.name, name_of(func), "bfloat16", func.span)
+    tvm_ffi.structural_walk(func.body, [(tirx.BufferStore, _check_depth)])
     tvm_ffi.structural_walk(
         func.body,
         [
@@ -62,6 +67,25 @@ def check_kernel(func: tirx.PrimFunc) -> None:
     )
     _check_expressions(func.body)
     _check_grid(func.body)
+
+
+def _check_depth(store: tirx.BufferStore) -> None:
+    layer, depth = [store.value], 0
+    while layer:
+        depth += 1
+        if depth > _MAX_DEPTH:
+            raise ExpressionTooDeep(_MAX_DEPTH, store.span)
+        layer = [part for expr in layer for part in _parts(expr)]
+
+
+def _parts(expr: tvm.ir.Expr) -> list[tvm.ir.Expr]:
+    if isinstance(expr, sym.OPERATIONS):
+        return [expr.a, expr.b]
+    if isinstance(expr, tirx.Cast):
+        return [expr.value]
+    if isinstance(expr, tirx.Select):
+        return [expr.condition, expr.true_value, expr.false_value]
+    return list(expr.args) if isinstance(expr, tvm.ir.Call) else []
 
 
 def name_of(func: tirx.PrimFunc) -> str:

@@ -17,9 +17,13 @@ from tvm_ascend.errors import (
     WrongCore,
     WrongMemory,
 )
+from tvm_ascend.hw.chip import ChipSpec
+from tvm_ascend.isa.cross_core import FLAG
 from tvm_ascend.isa.instr import Instr, Operand, Param, Space
+from tvm_ascend.isa.sync import EVENT_ID
 from tvm_ascend.isa.table import TABLE
 from tvm_ascend.language.core_sides import core_type_of, on_each_core
+from tvm_ascend.target import chip_of
 from tvm_ascend.transform.sync.access import Access, instruction
 from tvm_ascend.transform.sync.program import Program, read_program
 from tvm_ascend.transform.sync.tree import Branch, Step, build
@@ -43,11 +47,11 @@ class Legalize:
 def _checked(func: tirx.PrimFunc) -> tirx.PrimFunc:
     program = read_program(build(func.body))
     for step in program.rows:
-        _check(program, step, core_type_of(func))
+        _check(program, step, core_type_of(func), chip_of(func))
     return func
 
 
-def _check(program: Program, step: Step, core: str) -> None:
+def _check(program: Program, step: Step, core: str, chip: ChipSpec) -> None:
     row = instruction(step.stmt)
     if row is None:
         for access in step.accesses:
@@ -60,7 +64,7 @@ def _check(program: Program, step: Step, core: str) -> None:
         _check_memory(row.name, operand, rows.access, step)
     _check_dtypes(row, [r.access for r in operands], step)
     for param, value in zip(row.params, step.stmt.value.args[len(row.operands) :], strict=True):
-        _check_param(program, row, param, value, step)
+        _check_param(program, row, param, value, step, chip)
     for operand, rows in zip(row.operands, operands, strict=True):
         _check_alignment(program, row, operand, rows, step)
 
@@ -94,7 +98,9 @@ def _check_dtypes(row: Instr, accesses: list[Access], step: Step) -> None:
         raise UnsupportedDtypes(row.name, given, list(row.dtypes), step.stmt.span)
 
 
-def _check_param(program: Program, row: Instr, param: Param, value: Any, step: Step) -> None:
+def _check_param(
+    program: Program, row: Instr, param: Param, value: Any, step: Step, chip: ChipSpec
+) -> None:
     span = step.stmt.span
     if param.values:
         text = str(value.value) if isinstance(value, StringImm) else str(value)
@@ -105,7 +111,8 @@ def _check_param(program: Program, row: Instr, param: Param, value: Any, step: S
         return
     bounds = program.reader.interval(program.reader.read(value))
     if bounds.high < param.low or bounds.low > param.high:
-        allowed = f"{param.low} to {param.high}"
+        free = {EVENT_ID: chip.usable_event_ids, FLAG: chip.usable_cross_core_ids}
+        allowed = f"{param.low} to {free.get(param, param.high + 1) - 1}"
         text = str(int(bounds.low)) if bounds.low == bounds.high else str(value)
         raise ParameterOutOfRange(row.name, param.name, text, allowed, span)
 

@@ -17,9 +17,8 @@ from tvm_ascend.errors import DamagedDatabase, NoTuningRecord, WorkDirNotWritabl
 from tvm_ascend.hw.chip import ChipSpec
 from tvm_ascend.options import require
 from tvm_ascend.target import as_target, chip_of
+from tvm_ascend.tune.records import RECORDS, fault_of
 from tvm_ascend.tune.space import Space
-
-_RECORDS = "database_tuning_record.json"
 
 
 def key(chip: ChipSpec) -> str:
@@ -73,7 +72,7 @@ def best(
     if found is None:
         require("database", database, (str, Path), "a path or a MetaSchedule database")
         directory = Path(database) / key(chip)
-        if not (directory / _RECORDS).is_file():
+        if not (directory / RECORDS).is_file():
             raise NoTuningRecord(name, database, key(chip))
         found = _load(directory)
     record = found.query_tuning_record(workload(func), as_target(target), name)
@@ -84,6 +83,9 @@ def best(
 
 
 def _load(directory: Path) -> JSONDatabase:
+    fault = fault_of(directory)
+    if fault is not None:
+        raise DamagedDatabase(directory, fault)
     try:
         return JSONDatabase(work_dir=str(directory))
     except Exception as reason:
