@@ -279,3 +279,22 @@ def test_pieces_that_fill_just_what_is_missing_count(rng):
     a, c, b = integers(rng, 100), integers(rng, 28), np.zeros(1, "float32")
     run(kernel, a, c, b)
     assert_equal(b, [a.sum() + c.sum()])
+
+
+BRANCHES = {
+    "other tile": "if bx > 0:\n    T.fill(b, 1.0)",
+    "both sides": "if bx > 0:\n    T.fill(b, 1.0)\nelse:\n    T.fill(b, 2.0)",
+    "even": "if bx % 2 == 0:\n    T.fill(b, 1.0)",
+    "nested": "if bx > 0:\n    if bx < 5:\n        T.fill(b, 1.0)",
+    "read": "if bx > 0:\n    T.copy(a, b)",
+    "in a loop": "for t in T.serial(3):\n    if bx + t > 1:\n        T.fill(b, 1.0)",
+    "kept whole": "if bx > 0:\n    T.fill(a[0:8], 3.0)\nelse:\n    T.fill(a[0:8], 3.0)",
+}
+
+
+@pytest.mark.parametrize("form", BRANCHES)
+def test_a_branch_that_leaves_a_tile_as_it_is_says_nothing_about_it(tmp_path, rng, form):
+    def meaning(elements):
+        return put(elements, slice(0, 8), 3.0) if form == "kept whole" else elements
+
+    check(tmp_path, rng, BRANCHES[form] + "\nT.reduce_sum(a, s, dim=0)", meaning)

@@ -129,7 +129,10 @@ class _Walker(Stores):
         self.held = before
         with self.assuming(tirx.Not(stmt.condition)):
             other = None if stmt.else_case is None else self.run(stmt.else_case)
-            self.held = {b: self.trimmed(b, h) for b, h in self.held.items()}
+            # What both sides agree on needs no word about which side was gone.
+            self.held = {
+                b: h if after.get(b) == h else self.trimmed(b, h) for b, h in self.held.items()
+            }
         self.held = join(after, self.held)
         return where_exist(counted, tirx.IfThenElse(condition, then, other, stmt.span))
 
