@@ -2,6 +2,7 @@
 """Arguments are checked by name, viewed without a copy, and outputs match the inputs' kind."""
 
 import pickle
+import warnings
 
 import ml_dtypes
 import numpy as np
@@ -112,6 +113,21 @@ def test_scalar_out_of_range_is_refused(dtype, value):
     a = np.zeros(64, dtype)
     kernel(a, 7)
     assert a[0] == 7
+
+
+@pytest.mark.parametrize("number", [np.float16, np.float32, np.float64, np.longdouble, np.int8])
+def test_numpy_scalars_of_every_width_are_taken_without_a_warning(number):
+    @T.prim_func
+    def scale(A: T.Tensor((64,)), s: T.float32):
+        with T.Kernel(1):
+            A[0] = s
+
+    a = np.zeros(64, "float32")
+    kernel = compile(scale)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kernel(a, number(2))
+    assert a[0] == 2
 
 
 def test_inputs_that_are_only_read_may_be_read_only_without_out_idx():

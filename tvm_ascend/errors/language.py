@@ -310,6 +310,37 @@ class IntegerExpected(AscendError):
         )
 
 
+class ValueMissing(AscendError):
+    """None where a value is computed with or stored."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            f"{what} is None; allowed are numbers and expressions of them. A Python function "
+            "without a return statement gives None; name the value, or leave the statement out."
+        )
+
+
+class EndlessLoop(AscendError):
+    """A ``while`` whose condition nothing in its body can change."""
+
+    def __init__(self, condition: object, span: object) -> None:
+        super().__init__(
+            f"{place(span)}the loop `while {condition}` never ends once it runs: its condition "
+            "reads no element, and no `break` is in it; allowed are conditions that the body "
+            "changes. Compare an element of a tensor that the body stores, or write a `for` loop."
+        )
+
+
+class LoopStatement(AscendError):
+    """A loop that is called as a statement of its own."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(
+            f"`{text}` makes a loop but stands alone, so nothing is repeated; allowed is a loop at "
+            f"the head of a `for`. Write `for i in {text}:` with the body below it."
+        )
+
+
 class NoVectors(AscendError):
     """An expression of several lanes."""
 

@@ -6,6 +6,7 @@ Everything in TVMScript's own ``T`` works here too; the names below are ours and
 
 from __future__ import annotations
 
+from types import FunctionType
 from typing import Any
 
 from tvm.script import tirx as _tvm_script
@@ -54,6 +55,7 @@ from tvm_ascend.language.tile import (
     reduce_min,
     reduce_sum,
 )
+from tvm_ascend.language.values import buffer_store, checked
 
 __all__ = [
     "Kernel",
@@ -71,6 +73,7 @@ __all__ = [
     "ascend",
     "atomic_add",
     "barrier_all",
+    "buffer_store",
     "clear",
     "copy",
     "fill",
@@ -96,7 +99,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    return getattr(_tvm_script, name)
+    value = getattr(_tvm_script, name)
+    if isinstance(value, FunctionType) and value.__module__ == "tvm.tirx.op":
+        return checked(value)
+    return value
 
 
 def __dir__() -> list[str]:

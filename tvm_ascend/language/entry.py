@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 import sys
@@ -14,9 +15,17 @@ import tvm_ffi
 from tvm import tirx
 from tvm.error import DiagnosticError
 from tvm.script.parser._core import Parser, dispatch, doc, parse
+from tvm.script.parser.core.doc import from_doc
 from tvm.script.parser.core.utils import get_func_nonlocals, is_defined_in_class
+from tvm.tirx.script.builder.frame import ForFrame
 
-from tvm_ascend.errors import AscendError, ScriptError, SourceMissing
+from tvm_ascend.errors import (
+    AscendError,
+    LoopStatement,
+    NotAnInstruction,
+    ScriptError,
+    SourceMissing,
+)
 from tvm_ascend.language.loops import PARALLEL, collect_parallel_vars
 from tvm_ascend.language.numbers import integer
 
@@ -96,6 +105,9 @@ def _without_text_annotations(func: FunctionType) -> FunctionType:
 
 
 _visit_for = dispatch.get(token="tirx", type_name="For")
+_visit_expr = dispatch.get(token="tirx", type_name="Expr")
+_visit_assert = dispatch.get(token="tirx", type_name="Assert")
+_STATEMENT = "__ascend_statement"
 _ours: ContextVar[bool] = ContextVar("whether our decorator parses", default=False)
 
 
@@ -107,6 +119,25 @@ def _check_range(parser: Parser, node: doc.For) -> None:
         for argument in node.iter.args:
             integer("range", "a bound", parser.eval_expr(argument))
     _visit_for(parser, node)
+
+
+@dispatch.register(token="tirx", type_name="Expr")
+def _refuse_lone_loop(parser: Parser, node: doc.Expr) -> None:
+    """TVM's parser would make a loop of the statements that follow."""
+    value = parser.eval_expr(node.value)
+    if _ours.get() and isinstance(value, ForFrame):
+        raise LoopStatement(ast.unparse(from_doc(node.value)))
+    with parser.var_table.with_frame():
+        parser.var_table.add(_STATEMENT, value)
+        place = (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
+        _visit_expr(parser, doc.Expr(doc.Name(_STATEMENT, doc.Load(), *place), *place))
+
+
+@dispatch.register(token="tirx", type_name="Assert")
+def _refuse_assert(parser: Parser, node: doc.Assert) -> None:
+    if _ours.get():
+        raise NotAnInstruction(f"assert {ast.unparse(from_doc(node.test))}", None)
+    _visit_assert(parser, node)
 
 
 def _check_source(func: FunctionType) -> None:

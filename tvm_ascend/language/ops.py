@@ -8,11 +8,14 @@ from dataclasses import dataclass
 
 import tvm
 from tvm import tirx
-from tvm.ir import Op
+from tvm.ir import Op, TensorLoad, TensorRegion
 from tvm.ir.op import register_op_attr
 from tvm.tirx.script.builder.ir import register_script_namespace
 
+from tvm_ascend.errors import OperandExpected
 from tvm_ascend.isa.table import TABLE
+from tvm_ascend.language.region import is_buffer
+from tvm_ascend.language.values import present
 
 PREFIX = "tirx.ascend."
 # An IntImm here makes every PrimFunc that uses the op fail to build; the plain int does not.
@@ -101,6 +104,7 @@ def _argument(key: str, value: object) -> object:
 
 def call_expr(key: str, *args: object, span: tvm.ir.Span | None = None) -> tvm.ir.Call:
     """Build the call of one op; Python scalars, strings and whole buffers are converted."""
+    present(f"an argument of T.ascend.{key}", args)
     return tvm.ir.Call(_op(key), [_argument(key, a) for a in args], ret_ty="void", span=span)
 
 
@@ -113,10 +117,16 @@ class AscendNamespace:
     """``T.ascend``: every op as a function taking its operands, then its parameters."""
 
 
-def _builder(key: str, names: tuple[str, ...], doc: str):
+def _builder(key: str, operands: tuple[str, ...], params: tuple[str, ...], doc: str):
+    names = (*operands, *params)
+    kinds = (TensorLoad, TensorRegion) if key in TILE_OPS else (TensorLoad,)
+
     def build(*args: object) -> tvm.ir.Call:
         if len(args) != len(names):
             raise TypeError(f"T.ascend.{key} takes {names}, got {len(args)} arguments")
+        for name, value in zip(operands, args[: len(operands)], strict=True):
+            if not is_buffer(value) and not isinstance(value, kinds):
+                raise OperandExpected(f"ascend.{key}", name, value)
         return call_expr(key, *args)
 
     build.__name__ = key
@@ -124,16 +134,16 @@ def _builder(key: str, names: tuple[str, ...], doc: str):
     return staticmethod(build)
 
 
-def _register(key: str, names: tuple[str, ...], doc: str) -> None:
+def _register(key: str, operands: tuple[str, ...], params: tuple[str, ...], doc: str) -> None:
     register_op_attr(PREFIX + key, "TCallEffectKind", _OPAQUE)
     register_op_attr(PREFIX + key, "TScriptPrinterName", f"ascend.{key}", level=_PRINTER_LEVEL)
-    setattr(AscendNamespace, key, _builder(key, names, doc))
+    setattr(AscendNamespace, key, _builder(key, operands, params, doc))
 
 
 for _row in TABLE.values():
-    _names = (*(o.name for o in _row.operands), *(p.name for p in _row.params))
-    _register(_row.key, _names, _row.doc)
+    _operands = tuple(o.name for o in _row.operands)
+    _register(_row.key, _operands, tuple(p.name for p in _row.params), _row.doc)
 for _tile in TILE_OPS.values():
-    _register(_tile.key, (*_tile.operands, *_tile.params), _tile.doc)
+    _register(_tile.key, _tile.operands, _tile.params, _tile.doc)
 
 ascend = register_script_namespace("ascend", AscendNamespace())

@@ -15,6 +15,7 @@ from tvm_ascend import sym
 from tvm_ascend.errors import (
     DynamicTile,
     EmptyShape,
+    EndlessLoop,
     ExpressionTooDeep,
     GridDtype,
     GridTooLarge,
@@ -63,6 +64,7 @@ def check_kernel(func: tirx.PrimFunc) -> None:
             (SBlock, _check_block),
             (tirx.Return, lambda node: _refuse("return", node.span)),
             (tirx.Evaluate, _check_evaluate),
+            (tirx.While, _check_while),
         ],
     )
     _check_expressions(func.body)
@@ -129,6 +131,28 @@ def _check_evaluate(stmt: tirx.Evaluate) -> None:
     name = getattr(value.op, "name", str(value.op)).rpartition(".")[2]
     if name not in _JUMPS:
         _refuse(str(value), stmt.span)
+
+
+def _check_while(loop: tirx.While) -> None:
+    changing: list = []
+    rules = [((TensorLoad, tvm.ir.Call), changing.append)]
+    tvm_ffi.structural_walk(loop.condition, rules)
+    if not changing and constant(loop.condition) != 0 and not _leaves(loop.body):
+        raise EndlessLoop(loop.condition, loop.span)
+
+
+def _leaves(stmt: tirx.Stmt) -> bool:
+    """Whether a ``break`` in the body of a loop leaves that loop, not one inside of it."""
+    if isinstance(stmt, (tirx.For, tirx.While)):
+        return False
+    if isinstance(stmt, tirx.SeqStmt):
+        return any(_leaves(part) for part in stmt.seq)
+    if isinstance(stmt, tirx.IfThenElse):
+        return any(_leaves(s) for s in (stmt.then_case, stmt.else_case) if s is not None)
+    if isinstance(stmt, tirx.AttrStmt):
+        return _leaves(stmt.body)
+    call = stmt.value if isinstance(stmt, tirx.Evaluate) else None
+    return isinstance(call, tvm.ir.Call) and getattr(call.op, "name", "").endswith("break_loop")
 
 
 def _check_parameters(row: Instr, call: tvm.ir.Call, span: tvm.ir.Span | None) -> None:
