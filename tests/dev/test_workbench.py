@@ -11,9 +11,9 @@ from tvm_ascend.errors import (
     AscendError,
     KernelExpected,
     OptionError,
+    UnknownEventError,
     UnknownOverrideError,
     UnknownStageError,
-    UnknownEventError,
     UnknownSyncError,
 )
 

@@ -53,7 +53,9 @@ def break_statement(kernel: Kernel, event: str, *inputs: Any) -> Hazard | None:
     texts = [stmt_text(statement) for statement in sync_statements(final)]
     events = [match[1] if (match := _WAIT.search(text)) else None for text in texts]
     if event is None or event not in events:
-        raise UnknownEventError(kernel.artifact.name, event, sorted({*events} - {None}))
+        raise UnknownEventError(
+            kernel.artifact.name, event, sorted({name for name in events if name})
+        )
     return _hazard_of(rebuild(kernel, without_statement(final, events.index(event))), *inputs)
 
 
