@@ -50,7 +50,6 @@ NONE = [
     "T.buffer_store(a, 1.0, [None])",
     "T.ascend.adds(a, a, None, 64)",
     "T.ascend.tile_fill(a, None)",
-    "T.set_flag('V', 'MTE3', None)",
 ]
 
 

@@ -90,10 +90,10 @@ def _scalar(kernel: str, param: ParamInfo, value: Any) -> Any:
     if param.dtype != "bool" if truth else not isinstance(value, allowed):
         given = f"{type(value).__name__} {value!r}"
         raise ArgumentTypeError(kernel, param.name, given, param.dtype)
+    if isinstance(value, np.generic):
+        value = value.item()  # numpy would cast the limits to the dtype of the value
     low, high = _range(param.dtype)
-    # A narrow numpy float would overflow where the limits are cast to its own type.
-    wide = np.longdouble(value) if isinstance(value, np.floating) else value
-    if not (low <= wide <= high or wide != wide or abs(wide) == math.inf):
+    if not (low <= value <= high or value != value or abs(value) == math.inf):
         raise ArgumentRangeError(kernel, param.name, value, param.dtype, f"{low} to {high}")
     return float(value) if floating else int(value)
 

@@ -23,14 +23,14 @@ from tvm_ascend import language as T
 
 @T.prim_func
 def kernel(A: T.Tensor((64,), "float32"), N: T.Tensor((4,), "int32"), n: T.int32,
-           B: T.Tensor((64,), "float32")):
-    with T.Kernel(1):
+           B: T.Tensor(({cores} * 64,), "float32")):
+    with T.Kernel({cores}) as bx:
         a = T.alloc_ub((64,), "float32")
         T.ascend.data_copy_pad_in(a[0], A[0], 1, 256, 0, 0, False, 0, 0, T.float32(0))
         T.ascend.set_flag("MTE2_MTE3", 0)
         T.ascend.wait_flag("MTE2_MTE3", 0)
 {body}
-        T.ascend.data_copy_pad_out(B[0], a[0], 1, 256, 0, 0)
+        T.ascend.data_copy_pad_out(B[bx * 64], a[0], 1, 256, 0, 0)
 """
 IDLE = 'T.ascend.pipe_barrier("V")'
 SET, WAIT = 'T.ascend.set_flag("MTE2_V", 1)', 'T.ascend.wait_flag("MTE2_V", 1)'
@@ -69,6 +69,36 @@ WRONG = {
         "raises a flag, and no wait",
         "is taken",
     ),
+    "in no side of a chain": (
+        f"if N[0] == 0:\n    {SET}\nelif N[0] > 1:\n    {SET}\n{WAIT}",
+        "nothing raises that flag",
+        "is not taken",
+    ),
+    "nested in the other side": (
+        f"{SET}\nif n <= 0:\n    {WAIT}\nelse:\n    if N[0] > 0:\n        {WAIT}",
+        "raises a flag, and no wait",
+        "is not taken",
+    ),
+    "a loop in the other side": (
+        f"{SET}\nif n <= 0:\n    {WAIT}\nelse:\n    for i in T.serial(N[1]):\n        {WAIT}",
+        "raises a flag, and no wait",
+        "does not run",
+    ),
+    "related in linear arithmetic": (
+        f"if N[0] > 0:\n    {SET}\nif N[0] > 3:\n    {WAIT}",
+        "raises a flag, and no wait",
+        "is not taken",
+    ),
+    "stored": (
+        f"N[2] = N[0]\nif N[2] > 0:\n    {SET}\nif N[1] > 0:\n    {WAIT}",
+        "raises a flag, and no wait",
+        "is not taken",
+    ),
+    "on the sixth core": (
+        f"{SET}\nif bx == 5:\n    if N[0] <= 0:\n        {WAIT}\nelse:\n    {WAIT}",
+        "raises a flag, and no wait",
+        "is not taken",
+    ),
 }
 RIGHT = {
     "in the same side": f"if N[0] > 0:\n    {SET}\n    {WAIT}",
@@ -93,13 +123,34 @@ RIGHT = {
         f"for i in T.serial(4):\n    if N[i] > 0:\n        break\n    {SET}\n    {WAIT}\n"
         f"    {AGAIN[4]}"
     ),
+    "stored": f"N[2] = N[0]\nif N[2] > 0:\n    {SET}\nif N[0] > 0:\n    {WAIT}",
+    "stored in each side": (
+        f"if N[0] > 0:\n    N[2] = 1\nelse:\n    N[2] = 0\nif N[2] == 1:\n    {SET}\n"
+        f"if N[0] > 0:\n    {WAIT}"
+    ),
+    "stored elsewhere": (f"if N[0] > 0:\n    {SET}\nN[2] = 0\nif N[0] > 0:\n    {WAIT}"),
+    "counted in memory": (
+        f"N[2] = 0\nwhile N[2] < 3:\n    if N[0] > 0:\n        {SET}\n        {WAIT}\n"
+        f"        {AGAIN[8]}\n    N[2] = N[2] + 1"
+    ),
+    "written by an instruction": (
+        'c = T.alloc_ub((64,), "int32")\nT.ascend.duplicate(c[0], T.int32(1), 64)\n'
+        'T.ascend.set_flag("V_S", 3)\nT.ascend.wait_flag("V_S", 3)\n'
+        f"if c[0] == 1:\n    {SET}\n{WAIT}"
+    ),
+    "not a linear condition": (f"if N[0] * N[0] > 0:\n    {SET}\nif N[0] != 0:\n    {WAIT}"),
+    "the same on every core": (
+        f"{SET}\nif bx == 5:\n    if N[0] > 0:\n        {WAIT}\n    else:\n        {WAIT}\n"
+        f"else:\n    {WAIT}"
+    ),
     "two named": f"m = N[0] + n\nif m > 0:\n    {SET}\nif m > 0:\n    {WAIT}",
 }
 
 
 def build(tmp_path, body):
     path = tmp_path / "ways.py"
-    path.write_text(SOURCE.format(body=textwrap.indent(body, " " * 8)))
+    cores = 8 if "bx" in body else 1
+    path.write_text(SOURCE.format(body=textwrap.indent(body, " " * 8), cores=cores))
     spec = importlib.util.spec_from_file_location("ways", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import itertools
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
@@ -14,6 +15,7 @@ from tvm.ir import TensorLoad
 
 from tvm_ascend.sym import Analyzer
 from tvm_ascend.transform.sync.access import Access, accesses_of, instruction
+from tvm_ascend.transform.sync.flag_memory import Memory
 from tvm_ascend.transform.sync.tree import JUMPS
 from tvm_ascend.transform.tile_args import proves
 
@@ -22,21 +24,31 @@ USUAL_TRIPS = 2
 """How often a loop runs of which nothing else is known."""
 _MOST_STEPS = 5000
 
-Decision = tuple[tirx.Stmt, int]
+_LINEAR = (
+    *(tirx.Add, tirx.Sub, tirx.And, tirx.Or),
+    *(tirx.EQ, tirx.NE, tirx.LT, tirx.LE, tirx.GT, tirx.GE),
+)
+
+Decisions = Mapping[tirx.Stmt, int]
+Core = Mapping[tirx.Var, int]
+"""Where in the grid a core is: the value of each variable that says so."""
 
 
 @dataclass
 class FlagWay:
-    """One run over the flags of a program, with one decision forced.
+    """One run over the flags of a program, with some decisions forced.
 
-    ``fork`` are the sides taken at branches whose condition may or may not follow from others.
+    ``fork`` are the sides taken at branches whose condition may or may not follow from others, or
+    that ask for memory that the kernel wrote with an unknown value. ``shared`` are the tensors that
+    other cores write too.
     """
 
     relevant: set[tirx.Stmt]
     body: tirx.Stmt
-    block: int
-    forced: Decision | None
+    core: Core
+    forced: Decisions
     fork: Sequence[int]
+    shared: Container[tirx.Var] = ()
     problems: dict[tuple, tirx.Stmt] = field(default_factory=dict)
     open: list[tirx.Stmt] = field(default_factory=list)
     related: int = 0
@@ -45,16 +57,15 @@ class FlagWay:
         self.analyzer = Analyzer()
         self.values: dict[tirx.Var, tvm.ir.Expr] = {}
         self.facts: list[tvm.ir.Expr] = []
-        self.versions: dict[tvm.ir.Var, int] = {}
-        self.names: dict[tuple, tirx.Var] = {}
+        self.memory = Memory(self.shared)
         self.up: dict[tuple, tirx.Stmt] = {}
         self.steps = 0
 
     def run(self) -> bool:
-        """Follow the program; False if it is too long."""
+        """Follow the program; False if it cannot be judged."""
         try:
             self._stmt(self.body)
-        except _TooLong:
+        except _GivenUp:
             return False
         for stmt in self.up.values():
             self.problems["set", stmt] = stmt
@@ -65,12 +76,11 @@ class FlagWay:
             return
         self.steps += 1
         if self.steps > _MOST_STEPS:
-            raise _TooLong
+            raise _GivenUp
         if isinstance(stmt, tirx.AttrStmt):
             if isinstance(stmt.node, tirx.IterVar):
-                self.values[stmt.node.var] = tirx.IntImm(
-                    "int32", min(self.block, grid_extent(stmt) - 1)
-                )
+                var = stmt.node.var
+                self.values[var] = tirx.IntImm("int32", self.core.get(var, 0))
             self._stmt(stmt.body)
         elif isinstance(stmt, tirx.IfThenElse):
             self._branch(stmt)
@@ -82,9 +92,12 @@ class FlagWay:
             self._flag(stmt)
         elif jump_of(stmt):
             raise _Jump(jump_of(stmt))
+        elif isinstance(stmt, tirx.BufferStore):
+            at = [self._expr(index) for index in stmt.indices]
+            self.memory.store(stmt.buffer, at, self._expr(stmt.value))
         else:
             for access in writes_of(stmt):
-                self.versions[access.buffer] = self.versions.get(access.buffer, 0) + 1
+                self.memory.overwrite(access.buffer)
             for part in parts_of(stmt):
                 self._stmt(part)
 
@@ -117,45 +130,67 @@ class FlagWay:
         return side
 
     def _choose(self, stmt: tirx.Stmt, condition: tvm.ir.Expr) -> int:
-        if self.forced is not None and stmt.same_as(self.forced[0]):
-            return self.forced[1]
-        self._note_open(stmt)
-        if self._is_related(condition):
+        unknown = self.memory.is_unknown(condition)
+        if not unknown and stmt in self.forced:
+            return self.forced[stmt]
+        if not unknown:
+            self._note_open(stmt)
+        if unknown or self._is_related(condition):
             self.related += 1
             return self.fork[self.related - 1] if self.related <= len(self.fork) else 0
         return 0
 
     def _is_related(self, condition: tvm.ir.Expr) -> bool:
-        """Whether a condition is about the same data as one that was decided."""
-        known = {root for fact in self.facts for root in self._roots(fact)}
-        return bool(known & self._roots(condition))
+        """Whether a condition may follow from one that was decided although no proof was found.
+
+        Of linear arithmetic on integers the prover finds every proof.
+        """
+        roots = self._roots(condition)
+        facts = [fact for fact in self.facts if roots & self._roots(fact)]
+        return bool(facts) and not all(map(_is_linear, [condition, *facts]))
 
     def _roots(self, expr: tvm.ir.Expr) -> set:
-        named = {var: key[0] for key, var in self.names.items()}
-        return {named.get(var, var) for var in tirx.analysis.undefined_vars(expr, [])}
+        return {self.memory.root(var) for var in tirx.analysis.undefined_vars(expr, [])}
 
     def _loop(self, stmt: tirx.For | tirx.While) -> None:
-        trips = self._trips(stmt)
-        low = self._expr(stmt.min) if isinstance(stmt, tirx.For) else None
-        for k in range(trips):
-            if isinstance(stmt, tirx.For):
-                self.values[stmt.loop_var] = self.analyzer.simplify(low + k * (stmt.step or 1))
-            try:
-                self._stmt(stmt.body)
-            except _Jump as jump:
-                if jump.name == JUMPS[0]:
-                    break
+        turns = self._counted(stmt) if isinstance(stmt, tirx.For) else self._turns(stmt)
+        for _ in turns:
+            if self._breaks(stmt.body):
+                break
 
-    def _trips(self, stmt: tirx.For | tirx.While) -> int:
-        counted = isinstance(stmt, tirx.For)
-        extent = self._expr(stmt.extent if counted else stmt.condition)
-        if isinstance(extent, tirx.IntImm) and (counted or not extent.value):
+    def _breaks(self, body: tirx.Stmt) -> bool:
+        """Whether an iteration ends its loop."""
+        try:
+            self._stmt(body)
+        except _Jump as jump:
+            return jump.name == JUMPS[0]
+        return False
+
+    def _counted(self, stmt: tirx.For) -> Iterator[int]:
+        low = self._expr(stmt.min)
+        for k in range(self._trips(stmt)):
+            self.values[stmt.loop_var] = self.analyzer.simplify(low + k * (stmt.step or 1))
+            yield k
+
+    def _turns(self, stmt: tirx.While) -> Iterator[int]:
+        """Iterations as the condition says; as many as are wanted where it depends on data."""
+        wanted = self.forced.get(stmt, USUAL_TRIPS)
+        for k in itertools.count():
+            condition = self._judged(stmt.condition)
+            if isinstance(condition, tirx.IntImm):
+                goes_on = bool(condition.value)
+            else:
+                self._note_open(stmt)
+                goes_on = k < wanted
+            if not goes_on:
+                return
+            yield k
+
+    def _trips(self, stmt: tirx.For) -> int:
+        extent = self._judged(stmt.extent)
+        if isinstance(extent, tirx.IntImm):
             return max(int(extent.value), 0)
-        forced = self.forced is not None and stmt.same_as(self.forced[0])
-        wanted = [self.forced[1]] if forced and self.forced else []
-        if not counted:
-            self._note_open(stmt)
-            return next(iter([*wanted, USUAL_TRIPS]))
+        wanted = [self.forced[stmt]] if stmt in self.forced else []
         counts = (*wanted, USUAL_TRIPS, 1, 0)
         with self._knowing():
             sure = next((t for t in counts if proves(self.analyzer, _runs(extent, t))), None)
@@ -167,6 +202,13 @@ class FlagWay:
         self.facts.append(_runs(extent, trips))
         return trips
 
+    def _judged(self, expr: tvm.ir.Expr) -> tvm.ir.Expr:
+        """What decides about a loop; where nothing is known of it the way is given up."""
+        value = self._expr(expr)
+        if self.memory.is_unknown(value):
+            raise _GivenUp
+        return value
+
     @contextmanager
     def _knowing(self) -> Iterator[None]:
         """Prove things by what was decided."""
@@ -176,21 +218,28 @@ class FlagWay:
             yield
 
     def _note_open(self, stmt: tirx.Stmt) -> None:
-        if not any(stmt.same_as(known) for known in self.open):
+        if stmt not in self.open and stmt not in self.forced:
             self.open.append(stmt)
 
     def _expr(self, expr: tvm.ir.Expr) -> tvm.ir.Expr:
-        """An expression in numbers, arguments, and a name for each element that is read."""
+        """An expression in numbers, arguments, and what each element that is read holds."""
 
-        def load(node: TensorLoad, mutator: object) -> tirx.Var:
-            at = [str(mutator.mutate(index)) for index in node.indices]
-            key = (node.source, *at, self.versions.get(node.source, 0))
-            if key not in self.names:
-                self.names[key] = tirx.Var("element", str(node.ty.dtype))
-            return self.names[key]
+        def load(node: TensorLoad, mutator: object) -> tvm.ir.Expr:
+            return self.memory.load(node, [mutator.mutate(index) for index in node.indices])
 
         rules = [(TensorLoad, load), (tirx.Var, lambda v, _m: self.values.get(v, v))]
         return self.analyzer.simplify(tvm_ffi.structural_mutate(expr, rules))
+
+
+def _is_linear(expr: tvm.ir.Expr) -> bool:
+    if isinstance(expr, (tirx.Var, tirx.IntImm)):
+        return True
+    if isinstance(expr, tirx.Mul):
+        by_number = isinstance(expr.a, tirx.IntImm) or isinstance(expr.b, tirx.IntImm)
+        return by_number and _is_linear(expr.a) and _is_linear(expr.b)
+    if isinstance(expr, tirx.Not):
+        return _is_linear(expr.a)
+    return isinstance(expr, _LINEAR) and _is_linear(expr.a) and _is_linear(expr.b)
 
 
 def _runs(extent: tvm.ir.Expr, trips: int) -> tvm.ir.Expr:
@@ -198,8 +247,8 @@ def _runs(extent: tvm.ir.Expr, trips: int) -> tvm.ir.Expr:
     return tirx.EQ(extent, trips) if trips else extent <= 0
 
 
-class _TooLong(Exception):
-    """The program has more statements than are followed."""
+class _GivenUp(Exception):
+    """The program is too long, or memory of unknown values decides about a loop."""
 
 
 class _Jump(Exception):

@@ -2,24 +2,33 @@
 """Flags without partner on ways that a run may leave out: sides of branches, loops that do not run.
 
 A function is followed statement by statement on one core, flags only. What data or arguments decide
-is decided once each way; conditions that follow from one that was decided go with it.
+is decided once each way; conditions that follow from one that was decided go with it. A branch that
+only one way of another leads to is decided both ways there. Not looked at are faults that need two
+decisions, of which neither leads to the other, to be unusual at once; branches and loops decided by
+memory that the kernel wrote with anything but a scalar store; loops that run more often than twice
+where nothing else fixes their length; and, where the number of a core decides about flags, cores
+beyond the first 64.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import tvm
 import tvm_ffi
 from tvm import tirx
+from tvm.ir import TensorLoad
 
-from tvm_ascend.language.core_sides import programs
+from tvm_ascend.isa.instr import Space
+from tvm_ascend.language.core_sides import is_mixed, programs
 from tvm_ascend.schedule.match import loads, variables
 from tvm_ascend.transform.sync.flag_way import (
     FLAGS,
     USUAL_TRIPS,
-    Decision,
+    Core,
+    Decisions,
     FlagWay,
     event_of,
     grid_extent,
@@ -30,6 +39,7 @@ from tvm_ascend.transform.sync.flag_way import (
 )
 
 _MOST_FORKS = 4
+_MOST_CORES = 64
 
 
 @dataclass(frozen=True)
@@ -79,18 +89,36 @@ def _of_program(func: tirx.PrimFunc) -> Iterator[UnmatchedFlag]:
     plan = _Plan(func)
     if not plan.flags:
         return
-    for block in plan.blocks:
-        usual = FlagWay(plan.relevant, plan.body, block, None, ())
-        usual.run()
-        for branch in usual.open:
-            yield from _of_branch(plan, block, branch)
+    for core in plan.cores:
+        yield from _of_core(plan, core, {}, set())
 
 
-def _of_branch(plan: _Plan, block: int, branch: tirx.Stmt) -> Iterator[UnmatchedFlag]:
+def _of_core(
+    plan: _Plan, core: Core, base: Decisions, seen: set[tirx.Stmt]
+) -> Iterator[UnmatchedFlag]:
+    """What is unmatched where the decisions of ``base`` lead, at branches not ``seen`` before."""
+    way = FlagWay(plan.relevant, plan.body, core, base, (), plan.shared)
+    way.run()
+    fresh = [branch for branch in way.open if branch not in seen]
+    seen.update(fresh)
+    for branch in fresh:
+        yield from _of_branch(plan, core, base, branch)
+    for branch in fresh:
+        for decision in _ways(branch):
+            yield from _of_core(plan, core, {**base, branch: decision}, seen)
+
+
+def _ways(branch: tirx.Stmt) -> tuple[int, ...]:
+    return (0, 1) if isinstance(branch, tirx.IfThenElse) else (0, 1, USUAL_TRIPS)
+
+
+def _of_branch(
+    plan: _Plan, core: Core, base: Decisions, branch: tirx.Stmt
+) -> Iterator[UnmatchedFlag]:
     """What is unmatched one way and not the other."""
     loop = not isinstance(branch, tirx.IfThenElse)
-    ways = (0, 1, USUAL_TRIPS) if loop else (0, 1)
-    results = {way: _problems(plan, block, (branch, way)) for way in ways}
+    ways = _ways(branch)
+    results = {way: _problems(plan, core, {**base, branch: way}) for way in ways}
     if any(result is None for result in results.values()):
         return
     for way in ways:
@@ -109,13 +137,13 @@ def _text(branch: tirx.Stmt, way: int) -> str:
     return ("does not run", "runs once", "runs")[way]
 
 
-def _problems(plan: _Plan, block: int, forced: Decision) -> dict | None:
+def _problems(plan: _Plan, core: Core, forced: Decisions) -> dict | None:
     """The unmatched flags of a way, whatever related conditions are; None if that is too much."""
     found: list[dict] = []
     forks: list[tuple[int, ...]] = [()]
     while forks:
         fork = forks.pop()
-        way = FlagWay(plan.relevant, plan.body, block, forced, fork)
+        way = FlagWay(plan.relevant, plan.body, core, forced, fork, plan.shared)
         if not way.run():
             return None
         if way.related > len(fork):
@@ -128,6 +156,11 @@ def _problems(plan: _Plan, block: int, forced: Decision) -> dict | None:
     return {key: stmt for key, stmt in first.items() if all(key in other for other in rest)}
 
 
+def _without_loads(expr: tvm.ir.Expr) -> tvm.ir.Expr:
+    rules = [(TensorLoad, lambda load, _m: tirx.const(0, str(load.ty.dtype)))]
+    return tvm_ffi.structural_mutate(expr, rules)
+
+
 class _Plan:
     """What is known of a program before it is followed."""
 
@@ -138,10 +171,9 @@ class _Plan:
         self.asked = {load.source for expr in _decisions(func.body) for load in loads(expr)}
         self._told: set[tuple] = set()
         self._find(func.body)
-        grid = [1]
-        tvm_ffi.structural_walk(func.body, [(tirx.AttrStmt, lambda s: grid.append(grid_extent(s)))])
-        count = max(grid)
-        self.blocks = sorted({*range(min(count, 3)), count - 1})
+        self.cores = self._cores()
+        several = len(self.cores) > 1 or is_mixed(func)
+        self.shared = self._written() if several else set()
 
     def told(self, branch: tirx.Stmt, way: int, key: tuple) -> bool:
         """Whether another core said so already."""
@@ -170,6 +202,36 @@ class _Plan:
             kinds = (tirx.Evaluate, tirx.BufferStore)
             tvm_ffi.structural_walk(body, [(kind, found.append) for kind in kinds])
         return found
+
+    def _cores(self) -> list[Core]:
+        """The cores that may differ in their ways."""
+        grid: dict[tirx.Var, int] = {}
+
+        def axis(stmt: tirx.AttrStmt) -> None:
+            if isinstance(stmt.node, tirx.IterVar):
+                grid[stmt.node.var] = grid_extent(stmt)
+
+        tvm_ffi.structural_walk(self.body, [(tirx.AttrStmt, axis)])
+        ids = [flag.value.args[1] for flag in self.flags]
+        decides: set[tirx.Var] = set()
+        for expr in [*_decisions(self.body), *ids]:
+            decides |= variables(_without_loads(expr))
+        # An index alone tells elements apart: the same one, another, and the outermost are enough.
+        points = [
+            range(n) if v in decides else {0, 1, 2, n - 1} & {*range(n)} for v, n in grid.items()
+        ]
+        every = itertools.product(*map(sorted, points))
+        return [
+            dict(zip(grid, point, strict=True)) for point in itertools.islice(every, _MOST_CORES)
+        ]
+
+    def _written(self) -> set[tirx.Var]:
+        """The tensors in GM that some core writes."""
+        found: list[tirx.Stmt] = []
+        kinds = (tirx.Evaluate, tirx.BufferStore)
+        tvm_ffi.structural_walk(self.body, [(kind, found.append) for kind in kinds])
+        writes = [access for stmt in found for access in writes_of(stmt)]
+        return {access.buffer for access in writes if access.space is Space.GM}
 
     def _find(self, stmt: tirx.Stmt) -> bool:
         parts = [self._find(part) for part in parts_of(stmt)]
