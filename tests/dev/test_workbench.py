@@ -11,6 +11,7 @@ from tvm_ascend.errors import (
     AscendError,
     KernelExpected,
     OptionError,
+    UnknownEventError,
     UnknownOverrideError,
     UnknownStageError,
     UnknownSyncError,
@@ -84,10 +85,16 @@ def test_what_is_no_kernel_is_refused(look, given):
         look(given)
 
 
-@pytest.mark.parametrize("index", ["0", None, 1.5, 10**6, -1])
+@pytest.mark.parametrize("index", ["0", None, 1.5, 10**6, -1, True])
 def test_an_index_of_no_sync_is_refused(bench, index):
     with pytest.raises(UnknownSyncError, match=repr(index)):
         dev.break_sync(bench.kernel, index, *basics.matmul_inputs(*SIZE))
+
+
+@pytest.mark.parametrize("event", ["FOO", "MTE2", "", None, 3])
+def test_an_event_that_is_not_waited_for_is_refused(bench, event):
+    with pytest.raises(UnknownEventError, match=rf"no event {event!r}; it waits for .*M_FIX"):
+        dev.break_statement(bench.kernel, event, *basics.matmul_inputs(*SIZE))
 
 
 @pytest.mark.parametrize(

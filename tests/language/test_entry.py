@@ -142,5 +142,5 @@ def kernel(A: T.Tensor((64,))):
     with T.Kernel(1):
         A[0] = 1.0
 """
-    with pytest.raises(SourceMissing, match=r"`kernel` in <string> .* Put the kernel into"):
+    with pytest.raises(SourceMissing, match=r"`kernel` in <string> .* Put it into"):
         exec(text, {"T": T})

@@ -241,15 +241,32 @@ def test_a_slice_of_floats_is_refused_with_the_line(make):
         make()
 
 
-def test_a_flag_that_is_a_float_is_refused_with_the_line():
+def flag_of_a_core():
     @T.prim_func
     def kernel(A: T.Tensor((64,))):
         with T.Kernel(1):
             T.set_flag("V", "MTE3", 1.5)
             T.wait_flag("V", "MTE3", 1.5)
 
-    with pytest.raises(errors.IntegerExpected, match=r"test_numbers\.py:\d+: T\.ascend\.set_flag"):
-        tvm_ascend.compile(kernel)
+    return kernel
+
+
+def flag_of_an_instruction():
+    @T.prim_func
+    def kernel(A: T.Tensor((64,))):
+        with T.Kernel(1):
+            T.ascend.set_flag("V_MTE3", 1.5)
+            T.ascend.wait_flag("V_MTE3", 1.5)
+
+    return kernel
+
+
+@pytest.mark.parametrize("make", [flag_of_a_core, flag_of_an_instruction])
+def test_a_flag_that_is_a_float_is_refused_with_the_line(make):
+    with pytest.raises(
+        errors.IntegerExpected, match=r"test_numbers\.py:\d+: T\.(ascend\.)?set_flag"
+    ):
+        tvm_ascend.compile(make())
 
 
 def test_vectors_are_refused_with_the_line():

@@ -114,6 +114,19 @@ def test_scalar_out_of_range_is_refused(dtype, value):
     assert a[0] == 7
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("value", [np.float16(2), np.float32(2), np.float64(2), np.int8(2)])
+def test_scalars_of_numpy_are_taken_without_a_warning(value):
+    @T.prim_func
+    def scale(A: T.Tensor((64,)), s: T.float32):
+        with T.Kernel(1):
+            A[0] = s
+
+    a = np.zeros(64, "float32")
+    compile(scale)(a, value)
+    assert a[0] == 2
+
+
 def test_inputs_that_are_only_read_may_be_read_only_without_out_idx():
     frozen = numbers()
     frozen.flags.writeable = False

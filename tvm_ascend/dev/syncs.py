@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 from tvm_ascend.build import Kernel, rebuild
 from tvm_ascend.codegen.text import stmt_text
 from tvm_ascend.dev.given import a_kernel
-from tvm_ascend.errors import HazardError, UnknownSyncError
+from tvm_ascend.errors import HazardError, UnknownEventError, UnknownSyncError
 from tvm_ascend.options import SimOptions
 from tvm_ascend.runtime.report import Hazard
 from tvm_ascend.transform.sync_edit import (
@@ -20,6 +21,8 @@ from tvm_ascend.transform.sync_edit import (
     without_statement,
     without_sync,
 )
+
+_WAIT = re.compile(r'wait_flag\("(\w+)"')
 
 
 @dataclass(frozen=True)
@@ -44,14 +47,16 @@ def break_statement(kernel: Kernel, event: str, *inputs: Any) -> Hazard | None:
 
     Raises
     ------
-    UnknownSyncError : the kernel waits for no such event.
+    UnknownEventError : the kernel waits for no such event.
     """
     final = a_kernel("dev.break_statement", kernel).stages["final"]
     texts = [stmt_text(statement) for statement in sync_statements(final)]
-    waits = [i for i, text in enumerate(texts) if f'wait_flag("{event}"' in text]
-    if not waits:
-        raise UnknownSyncError(kernel.artifact.name, event, len(syncs(kernel)))
-    return _hazard_of(rebuild(kernel, without_statement(final, waits[0])), *inputs)
+    events = [match[1] if (match := _WAIT.search(text)) else None for text in texts]
+    if event is None or event not in events:
+        raise UnknownEventError(
+            kernel.artifact.name, event, sorted({name for name in events if name})
+        )
+    return _hazard_of(rebuild(kernel, without_statement(final, events.index(event))), *inputs)
 
 
 def break_sync(kernel: Kernel, index: int, *inputs: Any) -> SyncTrial:
@@ -62,7 +67,7 @@ def break_sync(kernel: Kernel, index: int, *inputs: Any) -> SyncTrial:
     UnknownSyncError : the kernel has no such sync.
     """
     found = syncs(kernel)
-    if not isinstance(index, int) or not 0 <= index < len(found):
+    if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index < len(found):
         raise UnknownSyncError(kernel.artifact.name, index, len(found))
     info = found[index]
     broken = rebuild(kernel, without_sync(kernel.stages["final"], index))

@@ -101,6 +101,16 @@ class UnknownSyncError(AscendError):
         )
 
 
+class UnknownEventError(AscendError):
+    """An event for which a kernel does not wait."""
+
+    def __init__(self, kernel: str, event: object, events: list[str]) -> None:
+        super().__init__(
+            f"`{kernel}` waits for no event {event!r}; it waits for {', '.join(events) or 'none'}. "
+            "Name one of these, or list its syncs with tvm_ascend.dev.syncs(kernel)."
+        )
+
+
 class OutIndexError(AscendError):
     """An ``out_idx`` that names no tensor parameter."""
 

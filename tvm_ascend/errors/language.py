@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import reprlib
+
 from tvm_ascend.errors.base import AscendError, place, where
 
 
@@ -22,9 +24,65 @@ class SourceMissing(AscendError):
 
     def __init__(self, name: str, file: str) -> None:
         super().__init__(
-            f"the source of kernel `{name}` in {file} cannot be read, and kernels are parsed from "
-            "their source; allowed are functions in a file or a notebook cell, not in exec, "
-            "python -c or standard input. Put the kernel into a file and import it."
+            f"the source of `{name}` in {file} cannot be read, and kernels and macros are "
+            "parsed from their source; allowed are functions in a file or a notebook cell, not in "
+            "exec, python -c or standard input. Put it into a file and import it."
+        )
+
+
+def _kind(value: object) -> str:
+    dtype = getattr(getattr(value, "ty", None), "dtype", None)
+    return type(value).__name__ if dtype is None else f"an expression of {dtype}"
+
+
+class ArgumentKind(AscendError):
+    """An argument of a kind that its parameter does not take."""
+
+    def __init__(self, op: str, name: str, value: object, allowed: str) -> None:
+        super().__init__(
+            f"{op}: {name} is {reprlib.repr(value)} ({_kind(value)}); allowed are {allowed}. Pass "
+            "one of these."
+        )
+
+
+class ValueOutsideDtype(AscendError):
+    """A constant that the dtype of its tile does not hold."""
+
+    def __init__(self, op: str, value: float, tile: str, dtype: str, allowed: str) -> None:
+        super().__init__(
+            f"{op}: {reprlib.repr(value)} is no value of {dtype}, the dtype of `{tile}`; allowed "
+            f"are {allowed}. Convert the value yourself, or make the tile of another dtype."
+        )
+
+
+class IntegerTooLarge(AscendError):
+    """An integer of more bits than its parameter has."""
+
+    def __init__(self, op: str, name: str, value: int, bits: int) -> None:
+        super().__init__(
+            f"{op}: {name} is {reprlib.repr(value)}; allowed are integers that an int{bits} holds, "
+            f"-2**{bits - 1}..2**{bits - 1} - 1. Pass a smaller one."
+        )
+
+
+class EmptySlice(AscendError):
+    """A slice that ends where it starts, or before."""
+
+    def __init__(self, op: str, buffer: str, axis: int, start: object, length: int) -> None:
+        super().__init__(
+            f"T.{op}: the slice of `{buffer}` holds {length} elements in dimension {axis}, from "
+            f"{start} on; allowed are slices of at least one element, with the smaller bound "
+            "first. Correct the bounds, or leave the operation out where there is nothing to do."
+        )
+
+
+class MatrixExpected(AscendError):
+    """An operand of a matrix product that has one dimension."""
+
+    def __init__(self, op: str, buffer: str, shape: tuple[object, ...]) -> None:
+        super().__init__(
+            f"T.{op}: `{buffer}` has shape ({', '.join(map(str, shape))}); allowed are matrices. "
+            "Give it two dimensions; one of them may be 1."
         )
 
 
@@ -33,8 +91,9 @@ class OperandExpected(AscendError):
 
     def __init__(self, op: str, name: str, value: object) -> None:
         super().__init__(
-            f"T.{op}: `{name}` is a {type(value).__name__} ({value}); allowed are a buffer `A`, a "
-            "slice `A[i, :]` or the first element of a tile `A[i, j]`. Pass one of these."
+            f"T.{op}: `{name}` is a {type(value).__name__} ({reprlib.repr(value)}); "
+            "allowed are a buffer `A`, a slice `A[i, :]` or the first element of a tile "
+            "`A[i, j]`. Pass one of these."
         )
 
 
@@ -302,11 +361,10 @@ class IntegerExpected(AscendError):
     """An extent, a bound or an index that is no integer."""
 
     def __init__(self, op: str, name: str, value: object, span: object = None) -> None:
-        dtype = getattr(getattr(value, "ty", None), "dtype", None)
-        kind = type(value).__name__ if dtype is None else f"an expression of {dtype}"
         super().__init__(
-            f"{place(span)}{op}: {name} is {value} ({kind}); allowed are integers and integer "
-            'expressions. Round a float yourself: int(x), or T.Cast("int32", x) in the kernel.'
+            f"{place(span)}{op}: {name} is {value} ({_kind(value)}); allowed are integers and "
+            'integer expressions. Round a float yourself: int(x), or T.Cast("int32", x) in the '
+            "kernel."
         )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from tvm.script import tirx as _tvm_script
 
-from tvm_ascend.language.entry import prim_func
+from tvm_ascend.language.entry import macro, prim_func
 from tvm_ascend.language.kernel import (
     Kernel,
     Scope,
@@ -77,6 +77,7 @@ __all__ = [
     "gemm",
     "grid",
     "launch_thread",
+    "macro",
     "parallel",
     "pipe_barrier",
     "prim_func",

@@ -7,18 +7,19 @@ import inspect
 import re
 import sys
 from collections.abc import Callable
-from contextvars import ContextVar
 from types import FrameType, FunctionType
 
 import tvm_ffi
 from tvm import tirx
 from tvm.error import DiagnosticError
+from tvm.script import tirx as tvm_script
 from tvm.script.parser._core import Parser, dispatch, doc, parse
 from tvm.script.parser.core.utils import get_func_nonlocals, is_defined_in_class
 
-from tvm_ascend.errors import AscendError, ScriptError, SourceMissing
+from tvm_ascend.errors import ArgumentKind, AscendError, ScriptError, SourceMissing
+from tvm_ascend.language.caller import PARSING, called_from
 from tvm_ascend.language.loops import PARALLEL, collect_parallel_vars
-from tvm_ascend.language.numbers import integer
+from tvm_ascend.language.numbers import integer, truth
 
 _LOCATION = re.compile(r"^ --> (.*):(\d+):\d+$", re.MULTILINE)
 
@@ -96,14 +97,13 @@ def _without_text_annotations(func: FunctionType) -> FunctionType:
 
 
 _visit_for = dispatch.get(token="tirx", type_name="For")
-_ours: ContextVar[bool] = ContextVar("whether our decorator parses", default=False)
 
 
 @dispatch.register(token="tirx", type_name="For")
 def _check_range(parser: Parser, node: doc.For) -> None:
     """TVM's parser reads ``range`` before names are looked up, so its bounds are checked here."""
     head = node.iter.func if isinstance(node.iter, doc.Call) else None
-    if _ours.get() and isinstance(head, doc.Name) and head.id == "range":
+    if PARSING.get() and isinstance(head, doc.Name) and head.id == "range":
         for argument in node.iter.args:
             integer("range", "a bound", parser.eval_expr(argument))
     _visit_for(parser, node)
@@ -120,7 +120,7 @@ def _parse(func: FunctionType, frame: FrameType, check_well_formed: bool) -> tir
     _check_source(func)
     names = _captured(func, frame)
     func = _without_text_annotations(func)
-    token = _ours.set(True)
+    token = PARSING.set(True)
     try:
         with collect_parallel_vars() as loop_vars:
             result = parse(func, names, check_well_formed=check_well_formed)
@@ -131,7 +131,7 @@ def _parse(func: FunctionType, frame: FrameType, check_well_formed: bool) -> tir
         result.__name__ = func.__name__
         return result
     finally:
-        _ours.reset(token)
+        PARSING.reset(token)
     raise error.with_traceback(None) from None
 
 
@@ -148,7 +148,8 @@ def prim_func(
 
     def decorate(func: Callable) -> tirx.PrimFunc | Callable:
         if not inspect.isfunction(func):
-            raise TypeError(f"T.prim_func decorates a function, got {func}")
+            with called_from(frame):
+                raise ArgumentKind("T.prim_func", "what it decorates", func, "functions")
         in_class_body = "__qualname__" in frame.f_locals
         if in_class_body and is_defined_in_class(inspect.stack()[1:], func):
             return func
@@ -161,3 +162,27 @@ def prim_func(
 
 
 prim_func.dispatch_token = "tirx"  # type: ignore[attr-defined]
+
+
+def macro(func: Callable | None = None, *, hygienic: bool = True) -> Callable:
+    """Make a Python function part of every kernel that calls it; as TVMScript's ``T.macro``.
+
+    Raises
+    ------
+    ArgumentKind : what is decorated is no function.
+    SourceMissing : the source of the function cannot be read.
+    """
+    frame = sys._getframe(1)
+
+    def decorate(func: Callable) -> Callable:
+        with called_from(frame):
+            if not inspect.isfunction(func):
+                raise ArgumentKind("T.macro", "what it decorates", func, "functions")
+            _check_source(func)
+            clean = truth("T.macro", "hygienic", hygienic)
+        return tvm_script.macro(hygienic=clean)(func)
+
+    return decorate if func is None else decorate(func)
+
+
+macro.dispatch_token = tvm_script.macro.dispatch_token  # type: ignore[attr-defined]

@@ -3,18 +3,28 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import AbstractContextManager, ExitStack
 from typing import Any
 
+import numpy as np
 import tvm
 from tvm import tirx
 from tvm.script import tirx as tvm_script
 
-from tvm_ascend.errors import EmptyShape, KernelExtents, NoUnitForDtype, UnknownCoreScope
+from tvm_ascend.errors import (
+    ArgumentKind,
+    EmptyShape,
+    KernelExtents,
+    NoUnitForDtype,
+    UnknownCoreScope,
+)
 from tvm_ascend.hw.chip import VECTOR_CORES
+from tvm_ascend.isa.dtypes import is_int
 from tvm_ascend.isa.instr import CoreType
 from tvm_ascend.isa.table import TABLE
-from tvm_ascend.language.numbers import integer
+from tvm_ascend.language.caller import called_from
+from tvm_ascend.language.numbers import constant_integer, integer, truth
 
 _AXES = ("blockIdx.x", "blockIdx.y", "blockIdx.z")
 SUB_BLOCK = "subBlockIdx"
@@ -28,10 +38,29 @@ DTYPES = [dtype for (dtype,) in TABLE["get_value"].dtypes]
 """What a core can at least move and read."""
 
 
-def _checked(what: str, dtype: str) -> str:
-    if str(dtype) not in DTYPES:
-        raise NoUnitForDtype(what, str(dtype), DTYPES)
-    return dtype
+def _is_dtype(name: str) -> bool:
+    """Whether TVM or numpy knows a dtype of this name."""
+    for known in (tvm.DataType, np.dtype):
+        try:
+            known(name)
+        except (ValueError, TypeError):
+            continue
+        return bool(name)
+    return False
+
+
+def _dtype(op: str, what: str, given: Any, allowed: list[str]) -> str:
+    """The name of a dtype, which a program gives as text or as numpy's."""
+    if isinstance(given, type) and issubclass(given, np.generic):
+        given = np.dtype(given)
+    if isinstance(given, tvm.ir.PrimType):
+        given = given.dtype
+    name = given.name if isinstance(given, np.dtype) else given
+    if isinstance(name, str) and str(name) in allowed:
+        return str(name)
+    if isinstance(given, np.dtype) or (isinstance(name, str) and _is_dtype(str(name))):
+        raise NoUnitForDtype(what, str(name), allowed)
+    raise ArgumentKind(op, "the dtype", given, ", ".join(allowed))
 
 
 def _sizes(what: str, shape: Any) -> tuple:
@@ -41,15 +70,32 @@ def _sizes(what: str, shape: Any) -> tuple:
 
 def Tensor(shape: tuple, dtype: str = "float32") -> tvm.ir.Var:
     """Annotate a kernel parameter: a dense row-major tensor in global memory."""
-    sizes = _sizes("T.Tensor", shape)
-    if any(isinstance(n, int) and n < 1 for n in sizes):
-        raise EmptyShape("T.Tensor", sizes)
-    return tvm_script.Buffer(sizes, _checked("T.Tensor", dtype))
+    with called_from(sys._getframe(1)):
+        sizes = _sizes("T.Tensor", shape)
+        if any(isinstance(n, int) and n < 1 for n in sizes):
+            raise EmptyShape("T.Tensor", sizes)
+        dtype = _dtype("T.Tensor", "T.Tensor", dtype, DTYPES)
+    return tvm_script.Buffer(sizes, dtype)
 
 
 def symbolic(name: str, dtype: str = "int32") -> tvm.ir.Var:
     """Make a dimension that is known only at run time: ``n = T.symbolic("n")``."""
+    with called_from(sys._getframe(1)):
+        if not isinstance(name, str):
+            raise ArgumentKind("T.symbolic", "the name", name, "texts")
+        dtype = _dtype("T.symbolic", f"`{name}`", dtype, [d for d in DTYPES if is_int(d)])
     return tirx.Var(name, dtype)
+
+
+def _check_threads(threads: Any) -> None:
+    for count in threads if isinstance(threads, tuple | list) else (threads,):
+        if count is not None and constant_integer("T.Kernel", "threads", count) < 1:
+            raise ArgumentKind(
+                "T.Kernel",
+                "threads",
+                threads,
+                "None and integers from 1, which have no meaning here",
+            )
 
 
 class Kernel:
@@ -67,12 +113,12 @@ class Kernel:
     def __init__(
         self, *extents: tvm.ir.Expr | int, threads: int | None = None, is_npu: bool = False
     ) -> None:
-        del threads
+        _check_threads(threads)
         if not 1 <= len(extents) <= len(_AXES):
             raise KernelExtents(len(extents))
         sizes = [integer("T.Kernel", "an extent", extent) for extent in extents]
         self._axes = [*zip(_AXES, sizes, strict=False)]
-        if is_npu:
+        if truth("T.Kernel", "is_npu", is_npu):
             self._axes.append((SUB_BLOCK, VECTOR_CORES))
         self._stack = ExitStack()
 
@@ -87,7 +133,7 @@ class Kernel:
 
 def Scope(name: str) -> AbstractContextManager:
     """Statements for one kind of core: ``with T.Scope("C")`` for Cube, ``"V"`` for Vector cores."""
-    if name not in SCOPES:
+    if not isinstance(name, str) or name not in SCOPES:
         raise UnknownCoreScope(name, list(SCOPES))
     return tvm_script.attr(0, SCOPE, name)
 
@@ -95,7 +141,8 @@ def Scope(name: str) -> AbstractContextManager:
 def _alloc(name: str, scope: str, where: str):
     def alloc(shape: tuple, dtype: str = "float32") -> tvm.ir.Var:
         sizes = _sizes(f"T.{name}", shape)
-        return tvm_script.alloc_buffer(sizes, _checked("a tile", dtype), scope=scope)
+        checked = _dtype(f"T.{name}", "a tile", dtype, DTYPES)
+        return tvm_script.alloc_buffer(sizes, checked, scope=scope)
 
     alloc.__doc__ = f"Allocate a tile in {where}."
     return alloc

@@ -14,7 +14,7 @@ import tvm
 from tvm import tirx
 from tvm.script import tirx as tvm_script
 
-from tvm_ascend.errors import NoThreads, ParallelOutsideKernel, StageCount
+from tvm_ascend.errors import ArgumentKind, NoThreads, ParallelOutsideKernel, StageCount
 from tvm_ascend.language.numbers import integer
 
 Bound = tvm.ir.Expr | int
@@ -62,7 +62,7 @@ def _ordered(name: str):
 
     @functools.wraps(build)
     def loop(start: Bound, stop: Bound | None = None, *, step: Bound | None = None, **rest: Any):
-        step = None if step is None else integer(f"T.{name}", "the step", step)
+        step = None if step is None else integer(f"T.{name}", "the step", step, bits=32)
         return _loop(f"T.{name}", build, start, stop, step=step, **rest)
 
     return loop
@@ -74,19 +74,21 @@ vectorized = _ordered("vectorized")
 parallel = _ordered("parallel")
 
 
-def _extent(op: str, extent: Any) -> Any:
+def _extent(op: str, extent: Any, bits: int = 64) -> Any:
     if isinstance(extent, tuple):
-        return tuple(integer(op, "a bound", e) for e in extent)
-    return integer(op, "an extent", extent)
+        return tuple(integer(op, "a bound", e, bits) for e in extent)
+    return integer(op, "an extent", extent, bits)
 
 
 @functools.wraps(tvm_script.grid)
 def grid(*extents: Bound | tuple[Bound, Bound], **rest: Any):
-    return tvm_script.grid(*(_extent("T.grid", e) for e in extents), **rest)
+    return tvm_script.grid(*(_extent("T.grid", e, bits=32) for e in extents), **rest)
 
 
 @functools.wraps(tvm_script.launch_thread)
 def launch_thread(thread: tirx.IterVar | str, extent: Bound):
+    if not isinstance(thread, tirx.IterVar | str):
+        raise ArgumentKind("T.launch_thread", "the thread", thread, "axes of the grid, blockIdx.x")
     tag = thread if isinstance(thread, str) else str(thread.thread_tag)
     if not tag.startswith("blockIdx."):
         raise NoThreads(tag, None)  # the statement that is made of it has the line of the grid
@@ -98,7 +100,8 @@ def Parallel(*extents: Bound):
 
     ``T.atomic_add`` inside is a reduction.
     """
-    extents = tuple(_extent("T.Parallel", e) for e in extents)
+    bits = 64 if len(extents) == 1 else 32  # of several, TVM makes the loops
+    extents = tuple(_extent("T.Parallel", e, bits) for e in extents)
     if len(extents) == 1:
         return tvm_script.serial(0, extents[0], annotations={PARALLEL: 1})
     found = _parallel_vars.get()

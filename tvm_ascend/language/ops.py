@@ -6,12 +6,14 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass
 
+import numpy as np
 import tvm
 from tvm import tirx
 from tvm.ir import Op
 from tvm.ir.op import register_op_attr
 from tvm.tirx.script.builder.ir import register_script_namespace
 
+from tvm_ascend.errors import ArgumentKind, IntegerTooLarge
 from tvm_ascend.isa.table import TABLE
 
 PREFIX = "tirx.ascend."
@@ -81,11 +83,15 @@ def _op(key: str) -> Op:
 
 
 def _argument(key: str, value: object) -> object:
+    if isinstance(value, np.generic):
+        value = value.item()
     if isinstance(value, str):
         return tvm.ir.StringImm(value)
     if isinstance(value, bool):
         return tirx.IntImm("bool", value)
     if isinstance(value, int):
+        if not -(2**63) <= value < 2**64:
+            raise IntegerTooLarge(f"T.ascend.{key}", "an argument", value, 64)
         if value >= 2**63:  # a word of bits
             value -= 2**64
         return tirx.IntImm("int32" if -(2**31) <= value < 2**31 else "int64", value)
@@ -96,6 +102,13 @@ def _argument(key: str, value: object) -> object:
         if key in TILE_OPS:
             return tirx.BufferRegion(value, [tvm.ir.Range(0, extent) for extent in shape])
         return tirx.BufferLoad(value, [0] * len(shape))
+    if not isinstance(value, tvm.ir.Expr):
+        raise ArgumentKind(
+            f"T.ascend.{key}",
+            "an argument",
+            value,
+            "buffers, elements, numbers, texts, expressions",
+        )
     return value
 
 

@@ -11,6 +11,7 @@ from tvm.ir import Range, TensorLoad, TensorRegion
 
 from tvm_ascend.errors import (
     EmptyShape,
+    EmptySlice,
     IndexOutside,
     OperandExpected,
     RowLongerThanTile,
@@ -43,6 +44,9 @@ def region_of(op: str, name: str, value: Any) -> TensorRegion:
             integer(f"T.{op}", f"an extent of `{value.source.name}`", part.extent)
         simplify = Analyzer().simplify  # of a slice `i * 16 : (i + 1) * 16`
         ranges = [Range.from_min_extent(r.min, simplify(r.extent)) for r in value.region]
+        for axis, part in enumerate(ranges):
+            if isinstance(part.extent, tirx.IntImm) and int(part.extent) < 1:
+                raise EmptySlice(op, value.source.name, axis, part.min, int(part.extent))
         for axis, (part, size) in enumerate(zip(ranges, value.source.ty.shape, strict=True)):
             ends = (part.min, part.extent, size)
             if all(isinstance(x, tirx.IntImm) for x in ends):

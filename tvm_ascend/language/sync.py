@@ -7,6 +7,7 @@ import tvm
 
 from tvm_ascend.errors import UnknownPipe
 from tvm_ascend.isa.sync import PIPES
+from tvm_ascend.language.numbers import integer, truth
 from tvm_ascend.language.ops import call_expr
 
 
@@ -22,29 +23,30 @@ def set_cross_flag(pipe: str, flag: object, mode: int = 2) -> tvm.ir.Call:
     ``mode`` 2: from the Cube core for its Vector cores, or from both of those for it; 1: between
     the Vector cores of a block; 0: between all cores of the kind.
     """
+    flag = integer("T.set_cross_flag", "the flag", flag)
     return call_expr("cross_core_set_flag", str(mode), _pipe("T.set_cross_flag", pipe), flag)
 
 
 def wait_cross_flag(flag: object) -> tvm.ir.Call:
     """Hold the core until that flag is up, and count it down."""
-    return call_expr("cross_core_wait_flag", flag)
+    return call_expr("cross_core_wait_flag", integer("T.wait_cross_flag", "the flag", flag))
 
 
 def sync_all(mix: bool = False) -> tvm.ir.Call:
     """Hold every Vector core, or with ``mix`` every core, until all have come here."""
-    return call_expr("sync_all_mix" if mix else "sync_all")
+    return call_expr("sync_all_mix" if truth("T.sync_all", "mix", mix) else "sync_all")
 
 
 def set_flag(source: str, target: str, flag: object) -> tvm.ir.Call:
     """Raise a flag for a pipe of the same core once the source pipe has come here."""
     event = "_".join(_pipe("T.set_flag", pipe) for pipe in (source, target))
-    return call_expr("set_flag", event, flag)
+    return call_expr("set_flag", event, integer("T.set_flag", "the flag", flag))
 
 
 def wait_flag(source: str, target: str, flag: object) -> tvm.ir.Call:
     """Hold the target pipe until that flag is up, and lower it."""
     event = "_".join(_pipe("T.wait_flag", pipe) for pipe in (source, target))
-    return call_expr("wait_flag", event, flag)
+    return call_expr("wait_flag", event, integer("T.wait_flag", "the flag", flag))
 
 
 def pipe_barrier(pipe: str) -> tvm.ir.Call:

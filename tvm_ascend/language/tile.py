@@ -10,8 +10,16 @@ from tvm import tirx
 from tvm.ir import TensorLoad
 from tvm.script import tirx as tvm_script
 
-from tvm_ascend.errors import AtomicOnGlobal, GemmDtypes, OperandExpected, ReduceAxis, ShapeMismatch
+from tvm_ascend.errors import (
+    AtomicOnGlobal,
+    GemmDtypes,
+    MatrixExpected,
+    OperandExpected,
+    ReduceAxis,
+    ShapeMismatch,
+)
 from tvm_ascend.isa.table import TABLE
+from tvm_ascend.language.numbers import condition, constant_integer, element, truth
 from tvm_ascend.language.ops import call_expr
 from tvm_ascend.language.region import complete_pair, extents, is_global, long_extents, region_of
 from tvm_ascend.sym import Analyzer
@@ -31,9 +39,8 @@ def fill(buffer: object, value: Any) -> tvm.ir.Call:
     """Set every element of a tile to ``value``."""
     region = region_of("fill", "buffer", buffer)
     dtype = region.source.ty.dtype
-    if isinstance(value, bool | int | float):
-        value = tirx.const(value, str(dtype))
-    elif value.ty.dtype != dtype:
+    value = element("T.fill", value, region.source.name, str(dtype))
+    if value.ty.dtype != dtype:
         value = tirx.Cast(str(dtype), value)
     return call_expr("tile_fill", region, value)
 
@@ -47,6 +54,8 @@ def _reduce(kind: str, src: object, dst: object, dim: int, clear: bool) -> tvm.i
     op = f"reduce_{kind}"
     source, target = region_of(op, "src", src), region_of(op, "dst", dst)
     rank = len(source.region)
+    dim = constant_integer(f"T.{op}", "dim", dim)
+    clear = truth(f"T.{op}", "clear", clear)
     if not -rank <= dim < rank:
         raise ReduceAxis(op, dim, rank)
     axis = dim % rank
@@ -103,6 +112,12 @@ def gemm(
     if dtypes not in TABLE["mmad"].dtypes:
         allowed = [f"{x} by {y} into {z}" for z, x, y in TABLE["mmad"].dtypes]
         raise GemmDtypes(dtypes[1], dtypes[2], dtypes[0], allowed)
+    for operand in (left, right, out):
+        if len(operand.region) < 2:
+            raise MatrixExpected("gemm", operand.source.name, tuple(extents(operand)))
+    transpose_A = truth("T.gemm", "transpose_A", transpose_A)
+    transpose_B = truth("T.gemm", "transpose_B", transpose_B)
+    init = condition("T.gemm", "init", init)
     (m, k), (k2, n) = extents(left)[-2:], extents(right)[-2:]
     m, k = (k, m) if transpose_A else (m, k)
     k2, n = (n, k2) if transpose_B else (k2, n)
@@ -121,7 +136,7 @@ def gemm(
                 tuple(extents(second)),
             )
             raise ShapeMismatch("gemm", *names, rule)
-    return call_expr("tile_gemm", out, left, right, bool(transpose_A), bool(transpose_B), init)
+    return call_expr("tile_gemm", out, left, right, transpose_A, transpose_B, init)
 
 
 def atomic_add(target: object, value: object) -> None:
@@ -130,4 +145,5 @@ def atomic_add(target: object, value: object) -> None:
         raise OperandExpected("atomic_add", "target", target)
     if is_global(target.source):
         raise AtomicOnGlobal(target.source.name)
+    value = element("T.atomic_add", value, target.source.name, str(target.source.ty.dtype))
     tvm_script.buffer_store(target.source, target + value, list(target.indices))

@@ -90,6 +90,8 @@ def _scalar(kernel: str, param: ParamInfo, value: Any) -> Any:
     if param.dtype != "bool" if truth else not isinstance(value, allowed):
         given = f"{type(value).__name__} {value!r}"
         raise ArgumentTypeError(kernel, param.name, given, param.dtype)
+    if isinstance(value, np.generic):
+        value = value.item()  # numpy would cast the limits to the dtype of the value
     low, high = _range(param.dtype)
     if not (low <= value <= high or value != value or abs(value) == math.inf):
         raise ArgumentRangeError(kernel, param.name, value, param.dtype, f"{low} to {high}")
