@@ -13,6 +13,8 @@ from tvm_ascend import Options, SimOptions, compile
 from tvm_ascend import language as T
 from tvm_ascend.build import rebuild
 from tvm_ascend.errors import FlagProtocolError
+from tvm_ascend.transform.sync import untaken
+from tvm_ascend.transform.sync.flag_way import FlagWay
 from tvm_ascend.transform.sync.untaken import unmatched_flags
 from tvm_ascend.transform.sync_edit import sync_statements, without_statement
 
@@ -196,6 +198,22 @@ def test_the_statement_that_would_have_been_the_partner_is_named(tmp_path):
     (hazard,) = kernel.profile(*inputs(), sim=SimOptions(strict=False)).hazards
     assert (hazard.first.text, hazard.second.text) == (SET, WAIT)
     assert "WaitFlag<HardEvent::MTE2_V>" in hazard.fix
+
+
+def test_the_ways_that_are_followed_are_limited(tmp_path, monkeypatch):
+    sides = [f"    if N[{k % 4}] > {k}:\n        {IDLE}\n        {SET}\n" for k in range(8)]
+    body = "if bx == 7:\n" + "".join(f"{side}        {WAIT}\n" for side in sides)
+    kernel = build(tmp_path, body)
+    final = kernel.stages["final"]
+    followed = []
+    run = FlagWay.run
+    monkeypatch.setattr(FlagWay, "run", lambda way: followed.append(way) or run(way))
+    assert unmatched_flags(final) == []
+    every = len(followed)
+    monkeypatch.setattr(untaken, "MOST_WAYS", 10)
+    followed.clear()
+    assert unmatched_flags(final) == []
+    assert 10 <= len(followed) < 20 < every
 
 
 def test_nothing_is_said_without_hazards(tmp_path):

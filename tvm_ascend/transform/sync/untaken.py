@@ -6,8 +6,9 @@ is decided once each way; conditions that follow from one that was decided go wi
 only one way of another leads to is decided both ways there. Not looked at are faults that need two
 decisions, of which neither leads to the other, to be unusual at once; branches and loops decided by
 memory that the kernel wrote with anything but a scalar store; loops that run more often than twice
-where nothing else fixes their length; and, where the number of a core decides about flags, cores
-beyond the first 64.
+where nothing else fixes their length; where the number of a core decides about flags, cores beyond
+the first 64, and where it only picks elements, all but the first three and the last; and what is
+left after ``MOST_WAYS`` ways.
 """
 
 from __future__ import annotations
@@ -40,6 +41,8 @@ from tvm_ascend.transform.sync.flag_way import (
 
 _MOST_FORKS = 4
 _MOST_CORES = 64
+MOST_WAYS = 400
+"""How many ways through a program are followed, of all cores together; each takes milliseconds."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +100,9 @@ def _of_core(
     plan: _Plan, core: Core, base: Decisions, seen: set[tirx.Stmt]
 ) -> Iterator[UnmatchedFlag]:
     """What is unmatched where the decisions of ``base`` lead, at branches not ``seen`` before."""
-    way = FlagWay(plan.relevant, plan.body, core, base, (), plan.shared)
+    if plan.followed >= MOST_WAYS:
+        return
+    way = plan.way(core, base, ())
     way.run()
     fresh = [branch for branch in way.open if branch not in seen]
     seen.update(fresh)
@@ -116,6 +121,8 @@ def _of_branch(
     plan: _Plan, core: Core, base: Decisions, branch: tirx.Stmt
 ) -> Iterator[UnmatchedFlag]:
     """What is unmatched one way and not the other."""
+    if plan.followed >= MOST_WAYS:
+        return
     loop = not isinstance(branch, tirx.IfThenElse)
     ways = _ways(branch)
     results = {way: _problems(plan, core, {**base, branch: way}) for way in ways}
@@ -143,7 +150,7 @@ def _problems(plan: _Plan, core: Core, forced: Decisions) -> dict | None:
     forks: list[tuple[int, ...]] = [()]
     while forks:
         fork = forks.pop()
-        way = FlagWay(plan.relevant, plan.body, core, forced, fork, plan.shared)
+        way = plan.way(core, forced, fork)
         if not way.run():
             return None
         if way.related > len(fork):
@@ -169,11 +176,17 @@ class _Plan:
         self.flags: list[tirx.Stmt] = []
         self.relevant: set[tirx.Stmt] = set()
         self.asked = {load.source for expr in _decisions(func.body) for load in loads(expr)}
+        self.followed = 0
         self._told: set[tuple] = set()
         self._find(func.body)
         self.cores = self._cores()
         several = len(self.cores) > 1 or is_mixed(func)
         self.shared = self._written() if several else set()
+
+    def way(self, core: Core, forced: Decisions, fork: Sequence[int]) -> FlagWay:
+        """A way that is to be followed."""
+        self.followed += 1
+        return FlagWay(self.relevant, self.body, core, forced, fork, self.shared)
 
     def told(self, branch: tirx.Stmt, way: int, key: tuple) -> bool:
         """Whether another core said so already."""
