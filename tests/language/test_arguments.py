@@ -161,8 +161,8 @@ CALLS = {
     "macro": (decorated, {"func": function, "hygienic": True}),
 }
 
-# `T.ascend` holds instructions; the rest of a loop's keywords are those of TVM's own loop; the
-# parser reads these of `T.prim_func` from the source.
+# `T.ascend` holds instructions; test_values.py has what the parser itself stores by; the rest of a
+# loop is the keywords of TVM's own loop; the parser reads these of `T.prim_func` from the source.
 ELSEWHERE = {"buffer_store", "ascend"}
 NOT_OURS = {"rest", "private", "check_well_formed", "s_tir", "persistent"}
 
