@@ -48,7 +48,7 @@ CONDITIONS = [
 ]
 EXTENTS = ["n", "N[1]", "2"]
 # Of N[0], N[1] and n; every condition and every length above tells them apart.
-OUTCOMES = list(itertools.product((0, 1, 2), repeat=3))
+OUTCOMES = list(itertools.product((0, 1, 2, 3), repeat=3))
 
 
 def block(lines):
