@@ -13,7 +13,7 @@ from tvm_ascend import Options, SimOptions, compile
 from tvm_ascend import language as T
 from tvm_ascend.build import rebuild
 from tvm_ascend.errors import FlagProtocolError
-from tvm_ascend.transform.sync import untaken
+from tvm_ascend.transform.sync import flag_way, untaken
 from tvm_ascend.transform.sync.flag_way import FlagWay
 from tvm_ascend.transform.sync.untaken import unmatched_flags
 from tvm_ascend.transform.sync_edit import sync_statements, without_statement
@@ -214,6 +214,39 @@ def test_the_ways_that_are_followed_are_limited(tmp_path, monkeypatch):
     followed.clear()
     assert unmatched_flags(final) == []
     assert 10 <= len(followed) < 20 < every
+
+
+LONG = {
+    "values that double": """
+s = T.alloc_fragment((1,), "int32")
+s[0] = N[0]
+for i in T.serial(200):
+    s[0] = T.bitwise_xor(s[0], T.shift_left(s[0], T.int32(13)))
+    s[0] = T.bitwise_xor(s[0], T.shift_right(s[0], T.int32(7)))
+    if T.bitwise_and(s[0], 1) == 1:
+        T.ascend.set_flag("MTE2_V", 1)
+        T.ascend.wait_flag("MTE2_V", 1)
+""",
+    "facts that gather": """
+c = T.alloc_fragment((1,), "int32")
+c[0] = 0
+for i in T.serial(3000):
+    if N[i % 4] > i:
+        c[0] = c[0] + 1
+        T.ascend.set_flag("MTE2_V", 1)
+        T.ascend.wait_flag("MTE2_V", 1)
+""",
+}
+
+
+@pytest.mark.parametrize("form", LONG)
+def test_the_work_for_a_program_is_limited(tmp_path, monkeypatch, form):
+    """Values that double with every iteration made compiling never end."""
+    spent = []
+    spend = flag_way.Work.spend
+    monkeypatch.setattr(flag_way.Work, "spend", lambda w, n: spent.append(n) or spend(w, n))
+    build(tmp_path, LONG[form])
+    assert 0 < sum(spent) < 2 * flag_way.Work().left
 
 
 def test_nothing_is_said_without_hazards(tmp_path):

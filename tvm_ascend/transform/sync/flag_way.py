@@ -22,7 +22,8 @@ from tvm_ascend.transform.tile_args import proves
 FLAGS = ("set_flag", "wait_flag")
 USUAL_TRIPS = 2
 """How often a loop runs of which nothing else is known."""
-_MOST_STEPS = 5000
+_MOST_NODES = 64
+"""Of an expression whose value is followed; a larger one has an unknown value."""
 
 _LINEAR = (
     *(tirx.Add, tirx.Sub, tirx.And, tirx.Or),
@@ -32,6 +33,19 @@ _LINEAR = (
 Decisions = Mapping[tirx.Stmt, int]
 Core = Mapping[tirx.Var, int]
 """Where in the grid a core is: the value of each variable that says so."""
+
+
+@dataclass
+class Work:
+    """How much is still done for one program: statements, expressions, and facts at decisions."""
+
+    left: int = 10_000
+
+    def spend(self, much: int) -> None:
+        """Give up where nothing is left."""
+        self.left -= much
+        if self.left < 0:
+            raise _GivenUp
 
 
 @dataclass
@@ -49,6 +63,7 @@ class FlagWay:
     forced: Decisions
     fork: Sequence[int]
     shared: Container[tirx.Var] = ()
+    work: Work = field(default_factory=Work)
     problems: dict[tuple, tirx.Stmt] = field(default_factory=dict)
     open: list[tirx.Stmt] = field(default_factory=list)
     related: int = 0
@@ -59,7 +74,6 @@ class FlagWay:
         self.facts: list[tvm.ir.Expr] = []
         self.memory = Memory(self.shared)
         self.up: dict[tuple, tirx.Stmt] = {}
-        self.steps = 0
 
     def run(self) -> bool:
         """Follow the program; False if it cannot be judged."""
@@ -74,9 +88,7 @@ class FlagWay:
     def _stmt(self, stmt: tirx.Stmt) -> None:
         if stmt not in self.relevant:
             return
-        self.steps += 1
-        if self.steps > _MOST_STEPS:
-            raise _GivenUp
+        self.work.spend(1)
         if isinstance(stmt, tirx.AttrStmt):
             if isinstance(stmt.node, tirx.IterVar):
                 var = stmt.node.var
@@ -121,6 +133,8 @@ class FlagWay:
     def _decide(self, stmt: tirx.IfThenElse, condition: tvm.ir.Expr) -> int:
         if isinstance(condition, tirx.IntImm):
             return int(not condition.value)
+        if self.memory.is_unknown(condition):
+            return self._choose(stmt, condition)
         with self._knowing():
             for side, holds in enumerate((condition, tirx.Not(condition))):
                 if proves(self.analyzer, holds):
@@ -212,6 +226,7 @@ class FlagWay:
     @contextmanager
     def _knowing(self) -> Iterator[None]:
         """Prove things by what was decided."""
+        self.work.spend(len(self.facts))
         with ExitStack() as scopes:
             for fact in self.facts:
                 scopes.enter_context(self.analyzer.constraint_scope(fact))
@@ -224,11 +239,36 @@ class FlagWay:
     def _expr(self, expr: tvm.ir.Expr) -> tvm.ir.Expr:
         """An expression in numbers, arguments, and what each element that is read holds."""
 
-        def load(node: TensorLoad, mutator: object) -> tvm.ir.Expr:
-            return self.memory.load(node, [mutator.mutate(index) for index in node.indices])
+        nodes = _nodes(expr)
 
-        rules = [(TensorLoad, load), (tirx.Var, lambda v, _m: self.values.get(v, v))]
-        return self.analyzer.simplify(tvm_ffi.structural_mutate(expr, rules))
+        def counted(value: tvm.ir.Expr) -> tvm.ir.Expr:
+            nonlocal nodes
+            nodes += _nodes(value)
+            return value
+
+        def load(node: TensorLoad, mutator: object) -> tvm.ir.Expr:
+            at = [mutator.mutate(index) for index in node.indices]
+            return counted(self.memory.load(node, at))
+
+        rules = [(TensorLoad, load), (tirx.Var, lambda v, _m: counted(self.values.get(v, v)))]
+        value = tvm_ffi.structural_mutate(expr, rules)
+        self.work.spend(1)
+        # Unsimplified, for a value made twice of the last one doubles with every iteration.
+        if nodes > _MOST_NODES:
+            return self.memory.unknown(str(expr.ty.dtype))
+        return self.analyzer.simplify(value)
+
+
+def _nodes(expr: tvm.ir.Expr) -> int:
+    """How large an expression is."""
+    count = 0
+
+    def node(_: object) -> None:
+        nonlocal count
+        count += 1
+
+    tvm_ffi.structural_walk(expr, [(tvm.ir.Expr, node)])
+    return count
 
 
 def _is_linear(expr: tvm.ir.Expr) -> bool:
@@ -248,7 +288,7 @@ def _runs(extent: tvm.ir.Expr, trips: int) -> tvm.ir.Expr:
 
 
 class _GivenUp(Exception):
-    """The program is too long, or memory of unknown values decides about a loop."""
+    """There is too much to follow, or memory of unknown values decides about a loop."""
 
 
 class _Jump(Exception):

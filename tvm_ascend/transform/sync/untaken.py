@@ -8,7 +8,7 @@ decisions, of which neither leads to the other, to be unusual at once; branches 
 memory that the kernel wrote with anything but a scalar store; loops that run more often than twice
 where nothing else fixes their length; where the number of a core decides about flags, cores beyond
 the first 64, and where it only picks elements, all but the first three and the last; and what is
-left after ``MOST_WAYS`` ways.
+left after ``MOST_WAYS`` ways or the ``Work`` for one program.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from tvm_ascend.transform.sync.flag_way import (
     Core,
     Decisions,
     FlagWay,
+    Work,
     event_of,
     grid_extent,
     jump_of,
@@ -100,7 +101,7 @@ def _of_core(
     plan: _Plan, core: Core, base: Decisions, seen: set[tirx.Stmt]
 ) -> Iterator[UnmatchedFlag]:
     """What is unmatched where the decisions of ``base`` lead, at branches not ``seen`` before."""
-    if plan.followed >= MOST_WAYS:
+    if plan.ended():
         return
     way = plan.way(core, base, ())
     way.run()
@@ -121,7 +122,7 @@ def _of_branch(
     plan: _Plan, core: Core, base: Decisions, branch: tirx.Stmt
 ) -> Iterator[UnmatchedFlag]:
     """What is unmatched one way and not the other."""
-    if plan.followed >= MOST_WAYS:
+    if plan.ended():
         return
     loop = not isinstance(branch, tirx.IfThenElse)
     ways = _ways(branch)
@@ -177,6 +178,7 @@ class _Plan:
         self.relevant: set[tirx.Stmt] = set()
         self.asked = {load.source for expr in _decisions(func.body) for load in loads(expr)}
         self.followed = 0
+        self.work = Work()
         self._told: set[tuple] = set()
         self._find(func.body)
         self.cores = self._cores()
@@ -186,7 +188,11 @@ class _Plan:
     def way(self, core: Core, forced: Decisions, fork: Sequence[int]) -> FlagWay:
         """A way that is to be followed."""
         self.followed += 1
-        return FlagWay(self.relevant, self.body, core, forced, fork, self.shared)
+        return FlagWay(self.relevant, self.body, core, forced, fork, self.shared, self.work)
+
+    def ended(self) -> bool:
+        """Whether no more ways are followed."""
+        return self.followed >= MOST_WAYS or self.work.left < 0
 
     def told(self, branch: tirx.Stmt, way: int, key: tuple) -> bool:
         """Whether another core said so already."""
