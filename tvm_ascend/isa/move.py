@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tvm_ascend.isa.instr import CoreType, Instr, Operand, Param, Pipe, Renamed, Space
 
 ANY = tuple(
@@ -35,6 +37,53 @@ def _u16(name: str, low: int = 0, high: int = 65535) -> Param:
 
 _FILLED_16 = (
     "AscendC::InitConstValueParams<int16_t>({repeat_times}, {block_num}, {dst_gap}, {value})"
+)
+
+FILL_L1 = Instr(
+    key="fill_l1",
+    name="InitConstValue",
+    pipe=Pipe.MTE2,
+    core=(CoreType.AIC,),
+    operands=(
+        Operand(
+            name="dst",
+            spaces=(Space.L1,),
+            rw="w",
+            span="((repeat_times - 1) * (block_num + dst_gap) + block_num) * block",
+        ),
+    ),
+    params=(
+        _u16("repeat_times", 0, 32767),
+        _u16("block_num", 0, 32767),
+        _u16("dst_gap", 0, 32767),
+        Param(name="value", type="T"),
+    ),
+    dtypes=(
+        ("float16",),
+        ("bfloat16",),
+        ("float32",),
+        ("int32",),
+        ("int16",),
+        ("uint16",),
+        ("uint32",),
+    ),
+    body="fill_matrix",
+    emit=(
+        "AscendC::InitConstValue({dst}, AscendC::InitConstValueParams<{T}>({repeat_times}, "
+        "{block_num}, {dst_gap}, {value}));"
+    ),
+    renamed=(
+        Renamed(
+            cann="9.0",
+            emit=(
+                "AscendC::Fill({dst}, AscendC::InitConstValueParams<{T}>({repeat_times}, "
+                "{block_num}, {dst_gap}, {value}));"
+            ),
+        ),
+    ),
+    cycles="ceildiv(repeat_times * block_num * 32, L1_FILL_BYTES_PER_CYCLE)",
+    doc="Fills repeat_times groups of block_num 32-byte blocks of L1, dst_gap blocks apart.",
+    source="ASCEND 3.4, 5.4",
 )
 
 ROWS: tuple[Instr, ...] = (
@@ -159,73 +208,12 @@ ROWS: tuple[Instr, ...] = (
         ),
         source="ASCEND 2.3, 3.8",
     ),
-    Instr(
-        key="fill_l1",
-        name="InitConstValue",
-        pipe=Pipe.MTE2,
-        core=(CoreType.AIC,),
-        operands=(
-            Operand(
-                name="dst",
-                spaces=(Space.L1,),
-                rw="w",
-                span="((repeat_times - 1) * (block_num + dst_gap) + block_num) * block",
-            ),
-        ),
-        params=(
-            _u16("repeat_times", 0, 32767),
-            _u16("block_num", 0, 32767),
-            _u16("dst_gap", 0, 32767),
-            Param(name="value", type="T"),
-        ),
-        dtypes=(
-            ("float16",),
-            ("bfloat16",),
-            ("float32",),
-            ("int32",),
-            ("int16",),
-            ("uint16",),
-            ("uint32",),
-        ),
-        body="fill_matrix",
-        emit=(
-            "AscendC::InitConstValue({dst}, AscendC::InitConstValueParams<{T}>({repeat_times}, "
-            "{block_num}, {dst_gap}, {value}));"
-        ),
-        renamed=(
-            Renamed(
-                cann="9.0",
-                emit=(
-                    "AscendC::Fill({dst}, AscendC::InitConstValueParams<{T}>({repeat_times}, "
-                    "{block_num}, {dst_gap}, {value}));"
-                ),
-            ),
-        ),
-        cycles="ceildiv(repeat_times * block_num * 32, L1_FILL_BYTES_PER_CYCLE)",
-        doc="Fills repeat_times groups of block_num 32-byte blocks of L1, dst_gap blocks apart.",
-        source="ASCEND 3.4, 5.4",
-    ),
-    Instr(
+    FILL_L1,
+    replace(
+        FILL_L1,
         key="fill_l1_bytes",
-        name="InitConstValue",
-        pipe=Pipe.MTE2,
-        core=(CoreType.AIC,),
-        operands=(
-            Operand(
-                name="dst",
-                spaces=(Space.L1,),
-                rw="w",
-                span="((repeat_times - 1) * (block_num + dst_gap) + block_num) * block",
-            ),
-        ),
-        params=(
-            _u16("repeat_times", 0, 32767),
-            _u16("block_num", 0, 32767),
-            _u16("dst_gap", 0, 32767),
-            Param(name="value", type="int16_t", low=-32768, high=32767),
-        ),
+        params=(*FILL_L1.params[:-1], Param(name="value", type="int16_t", low=-32768, high=32767)),
         dtypes=(("int8",), ("uint8",)),
-        body="fill_matrix",
         emit=f"AscendC::InitConstValue({{dst}}.ReinterpretCast<int16_t>(), {_FILLED_16});",
         renamed=(
             Renamed(
@@ -233,12 +221,10 @@ ROWS: tuple[Instr, ...] = (
                 emit=f"AscendC::Fill({{dst}}.ReinterpretCast<int16_t>(), {_FILLED_16});",
             ),
         ),
-        cycles="ceildiv(repeat_times * block_num * 32, L1_FILL_BYTES_PER_CYCLE)",
         doc=(
             "Fills groups of 32-byte blocks of L1 that hold bytes, by way of a view as int16: each "
             "pair of bytes gets value."
         ),
-        source="ASCEND 3.4, 5.4",
     ),
     Instr(
         key="load_data_2d",

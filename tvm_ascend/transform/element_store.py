@@ -52,13 +52,6 @@ def _is_load_of(expr: tvm.ir.Expr, buffer: tvm.ir.Var, indices: tuple) -> bool:
     )
 
 
-def loads_of(expr: tvm.ir.Expr) -> list[TensorLoad]:
-    """Return every buffer load of an expression."""
-    found: list[TensorLoad] = []
-    tvm_ffi.structural_walk(expr, [(TensorLoad, found.append)])
-    return found
-
-
 def affine(buffer: tvm.ir.Var, indices: tuple, variables: list) -> Access:
     """Describe an access that must be affine in the loop variables."""
     access = access_of(buffer, list(indices), variables)

@@ -4,11 +4,10 @@
 from __future__ import annotations
 
 import tvm
-import tvm_ffi
 from tvm import tirx
-from tvm.ir import TensorLoad
 from tvm_ffi import StructuralKey
 
+from tvm_ascend.schedule.match import loads
 from tvm_ascend.transform.access import itemsize
 
 
@@ -53,6 +52,4 @@ def count_readers(expr: tvm.ir.Expr, readers: dict) -> None:
 
 def has_loads(expr: tvm.ir.Expr) -> bool:
     """Whether an expression reads a buffer."""
-    found: list = []
-    tvm_ffi.structural_walk(expr, [(TensorLoad, found.append)])
-    return bool(found)
+    return bool(loads(expr))

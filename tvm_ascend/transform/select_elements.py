@@ -10,9 +10,10 @@ from tvm import tirx
 
 from tvm_ascend.isa.dtypes import is_float
 from tvm_ascend.isa.instr import Space
+from tvm_ascend.schedule.match import loads
 from tvm_ascend.transform.access import Access, constant, dtype_of, substitute
 from tvm_ascend.transform.cast_path import cast_path
-from tvm_ascend.transform.element_store import KIND_OF_NODE, ElementStore, affine, loads_of
+from tvm_ascend.transform.element_store import KIND_OF_NODE, ElementStore, affine
 from tvm_ascend.transform.evaluate import Evaluator, compute_dtype
 from tvm_ascend.transform.lane_ops import binary, in_chunks, with_scalar
 from tvm_ascend.transform.nest import (
@@ -56,7 +57,7 @@ def select_store(ctx: Selection, loops: list[Loop], store: ElementStore) -> list
 def _select(ctx: Selection, loops: list[Loop], store: ElementStore, whole: bool) -> list[tirx.Stmt]:
     variables = [v for v, _ in loops]
     dst = affine(store.buffer, store.indices, variables)
-    accesses = [affine(x.source, x.indices, variables) for x in loads_of(store.value)]
+    accesses = [affine(x.source, x.indices, variables) for x in loads(store.value)]
     fixed = {v for v in variables if v not in dst.strides}
     nest = split_nest(ctx, loops, [dst, *accesses], fixed)
     reduces_lanes = bool(store.kind) and bool(nest.lanes) and nest.lanes[0][0] in fixed

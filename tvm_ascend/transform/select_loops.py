@@ -13,9 +13,9 @@ from tvm_ascend.isa.instr import Space
 from tvm_ascend.language.loops import is_parallel
 from tvm_ascend.language.ops import key_of
 from tvm_ascend.layout.scope import space_of
-from tvm_ascend.schedule.match import is_zero
+from tvm_ascend.schedule.match import is_zero, loads
 from tvm_ascend.transform.access import constant, dtype_of, substitute
-from tvm_ascend.transform.element_store import ElementStore, element_store, loads_of
+from tvm_ascend.transform.element_store import ElementStore, element_store
 from tvm_ascend.transform.guards import cut_loops, guarded
 from tvm_ascend.transform.nest import Loop
 from tvm_ascend.transform.reduce_tree import identity
@@ -57,7 +57,7 @@ def select_loops(ctx: Selection, stmt: tirx.For, clear: bool = False) -> list[ti
 
 def select_statement(ctx: Selection, stmt: tirx.BufferStore) -> list[tirx.Stmt]:
     """Select a store outside any element loop as instructions on one element."""
-    reads_ub = any(space_of(x.source) is Space.UB for x in loads_of(stmt.value))
+    reads_ub = any(space_of(x.source) is Space.UB for x in loads(stmt.value))
     if space_of(stmt.buffer) is not Space.UB and not reads_ub:
         raise NotVectorizable("it is in no parallel loop")
     return select_store(ctx, [], ElementStore(stmt.buffer, tuple(stmt.indices), stmt.value))
@@ -141,8 +141,8 @@ def _check_independent(stores: list[tirx.BufferStore], elements: list[ElementSto
         if not _same_element(written[store.buffer], store.buffer, store.indices):
             raise NotVectorizable(f"`{store.buffer.name}` is stored at several places")
     for store, element in zip(stores, elements, strict=True):
-        reads = loads_of(element.value)
-        for load in [*reads, *(x for i in store.indices for x in loads_of(i))]:
+        reads = loads(element.value)
+        for load in [*reads, *(x for i in store.indices for x in loads(i))]:
             writer = written.get(load.source)
             if writer is None:
                 continue

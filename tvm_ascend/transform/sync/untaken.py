@@ -76,6 +76,13 @@ def _depends(func: tirx.PrimFunc) -> bool:
     return any(loads(expr) or variables(expr) & scalars for expr in _decisions(func.body))
 
 
+def _leaves(body: tirx.Stmt) -> list[tirx.Stmt]:
+    """The statements that do something themselves."""
+    found: list[tirx.Stmt] = []
+    tvm_ffi.structural_walk(body, [((tirx.Evaluate, tirx.BufferStore), found.append)])
+    return found
+
+
 def _decisions(body: tirx.Stmt) -> list[tvm.ir.Expr]:
     """Conditions, lengths of loops, and what has a name that they may be made of."""
     found: list[tvm.ir.Expr] = []
@@ -176,7 +183,8 @@ class _Plan:
         self.body = func.body
         self.flags: list[tirx.Stmt] = []
         self.relevant: set[tirx.Stmt] = set()
-        self.asked = {load.source for expr in _decisions(func.body) for load in loads(expr)}
+        self.decisions = _decisions(func.body)
+        self.asked = {load.source for expr in self.decisions for load in loads(expr)}
         self.followed = 0
         self.work = Work()
         self._told: set[tuple] = set()
@@ -216,11 +224,7 @@ class _Plan:
             body = branch.else_case if way else branch.then_case
         else:
             body = branch.body if way else None
-        found: list[tirx.Stmt] = []
-        if body is not None:
-            kinds = (tirx.Evaluate, tirx.BufferStore)
-            tvm_ffi.structural_walk(body, [(kind, found.append) for kind in kinds])
-        return found
+        return [] if body is None else _leaves(body)
 
     def _cores(self) -> list[Core]:
         """The cores that may differ in their ways."""
@@ -233,7 +237,7 @@ class _Plan:
         tvm_ffi.structural_walk(self.body, [(tirx.AttrStmt, axis)])
         ids = [flag.value.args[1] for flag in self.flags]
         decides: set[tirx.Var] = set()
-        for expr in [*_decisions(self.body), *ids]:
+        for expr in [*self.decisions, *ids]:
             decides |= variables(_without_loads(expr))
         # An index alone tells elements apart: the same one, another, and the outermost are enough.
         points = [
@@ -246,10 +250,7 @@ class _Plan:
 
     def _written(self) -> set[tirx.Var]:
         """The tensors in GM that some core writes."""
-        found: list[tirx.Stmt] = []
-        kinds = (tirx.Evaluate, tirx.BufferStore)
-        tvm_ffi.structural_walk(self.body, [(kind, found.append) for kind in kinds])
-        writes = [access for stmt in found for access in writes_of(stmt)]
+        writes = [access for stmt in _leaves(self.body) for access in writes_of(stmt)]
         return {access.buffer for access in writes if access.space is Space.GM}
 
     def _find(self, stmt: tirx.Stmt) -> bool:
